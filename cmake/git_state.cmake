@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the warpmeter authors
+# Writes OUTPUT with the commit of SOURCE and whether its tree differs from it; leaves the file alone if nothing changed.
+execute_process(COMMAND git -C ${SOURCE} rev-parse HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+set(dirty false)
+if(changes)
+  set(dirty true)
+endif()
+if(NOT commit)
+  set(commit unknown)
+endif()
+set(text "// Generated.\n#pragma once\n#define WARPMETER_GIT_COMMIT \"${commit}\"\n#define WARPMETER_GIT_DIRTY ${dirty}\n")
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
