@@ -13,7 +13,7 @@ namespace warpmeter {
 // {name, version, git, dirty, argv, utc_time, compiler}: the `tool` block of every document.
 Json tool_provenance(std::span<const std::string> argv);
 
-// {hostname_sha256, kernel, governor, cores_allowed, load_average, other_tenants: [{command,
+// {hostname, kernel, governor, cores_allowed, load_average, other_tenants: [{command,
 // cpu_seconds_per_second}],
 //  memory_available, transparent_huge_pages}: the `host` block. Looks at the other processes for
 //  `window_s` seconds.
