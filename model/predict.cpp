@@ -20,13 +20,22 @@ struct Fitted {
   Input overlap, overhead, share;
 };
 
+// The fit could not tell this family's fixed overhead from its share and left it out of the model.
+bool folded_into_share(const Machine& machine, const std::string& overhead_name) {
+  const auto found = machine.parameters.find(overhead_name);
+  return found != machine.parameters.end() && found->second.status == Status::not_identifiable;
+}
+
 std::optional<Fitted> fitted_of(const Machine& machine, const std::string& family,
                                 std::vector<std::string>& missing) {
   const std::string overhead_name = "model.overhead." + family;
   std::optional<Input> overlap = input_of(machine, "model.overlap." + family, 0);
   if (!overlap) overlap = input_of(machine, "model.overlap", 0);
-  const std::optional<Input> overhead = input_of(machine, overhead_name, 0);
+  std::optional<Input> overhead = input_of(machine, overhead_name, 0);
   const std::optional<Input> share = input_of(machine, overhead_name + ".share", 0);
+  if (!overhead && share && folded_into_share(machine, overhead_name)) {
+    overhead = Input{overhead_name, 0, 0, 0};
+  }
   if (!overlap) missing.push_back("model.overlap");
   if (!overhead) missing.push_back(overhead_name);
   if (!share) missing.push_back(overhead_name + ".share");
