@@ -74,10 +74,24 @@ double degrees_of(const Data& data, const OverlapUnknowns& unknowns, std::size_t
   return std::max(shapes - unknowns_of(unknowns, family), 0.0) + prior_degrees;
 }
 
+// All residuals, or pulled in to three robust standard deviations (1.4826 median |r|), so that one
+// outlier does not widen the loss that is to resist it.
+enum class Tails { whole, clipped };
+
+std::vector<double> residuals_of(const Data& data, const OverlapUnknowns& unknowns, Tails tails) {
+  std::vector<double> residuals = log_residuals(data.rows, unknowns);
+  if (tails == Tails::whole) return residuals;
+  std::vector<double> sizes;
+  for (const double r : residuals) sizes.push_back(std::abs(r));
+  const double limit = 3 * 1.4826 * *median(sizes);
+  for (double& r : residuals) r = std::clamp(r, -limit, limit);
+  return residuals;
+}
+
 // Standard deviation of the log residuals per family; a family's squares are counted per shape
 // (mean over its rows), because rows of one shape are not independent.
-std::vector<double> scatter(const Data& data, const OverlapUnknowns& unknowns) {
-  const std::vector<double> residuals = log_residuals(data.rows, unknowns);
+std::vector<double> scatter(const Data& data, const OverlapUnknowns& unknowns, Tails tails) {
+  const std::vector<double> residuals = residuals_of(data, unknowns, tails);
   std::map<std::size_t, std::pair<double, double>> by_shape;  // sum of squares, rows
   for (std::size_t i = 0; i < residuals.size(); ++i) {
     by_shape[data.rows[i].shape].first += residuals[i] * residuals[i];
@@ -368,13 +382,13 @@ void fit_overlap(Machine& machine, const Run& kernels, const OverlapSettings& se
   }
   OverlapUnknowns unknowns(data.families.size());
   const std::set<std::size_t> fixed = fix_flat(data, unknowns);
-  std::vector<double> scale = scatter(data, unknowns);
+  const std::vector<double> scale = scatter(data, unknowns, Tails::clipped);
   solve_overlap(data.rows, ones(data), scale, unknowns);
-  scale = scatter(data, unknowns);
   const std::vector<std::vector<double>> refits = bootstrap(data, scale, unknowns, settings);
   Recorder recorder(machine, data, unknowns, fixed, refits);
   recorder.overlap();
-  for (std::size_t f = 0; f < data.families.size(); ++f) recorder.family(f, scale[f]);
+  const std::vector<double> sigma = scatter(data, unknowns, Tails::whole);
+  for (std::size_t f = 0; f < data.families.size(); ++f) recorder.family(f, sigma[f]);
   recorder.covariance(covariance_of(data.rows, scale, unknowns));
 }
 
