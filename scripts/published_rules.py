@@ -272,7 +272,7 @@ LEFT_OUT_FROM = {
 SLOWER = {("rtx4090", "bandwidth.dram.copy", "xytpai", f"vector width {width}") for width in ("float1", "float16")}
 
 # (source, conditions as a full-match pattern, method). Named groups become parameters, except those that begin with
-# an underscore: _clock_mhz and _ns state the clock or the time of the run, _lo and _hi a range over devices.
+# an underscore: _clock_mhz is the clock of the run, _ns the same value in time (a check), _lo and _hi a range over devices.
 CHASE = r"pointer chase, 1 warp/thread; working set (\S+)\.\.(\S+) KiB \(median of (\d+) points\); SM clock (?P<_clock_mhz>\d+) MHz"
 CHASE_METHOD = "random pointer chase by one warp, median of the curve inside the level's footprints"
 STREAM = r"(?P<test>gpu-stream) (read|init|scale|triad) kernel, best over occupancy sweep \(100 % occupancy row: \d+\)"
@@ -342,6 +342,8 @@ METHODS = [
     ("cuda_study", r"(?P<_ns>[\d.]+) ns(, \d+ MB)?(, ld\.cg)?( at 1\.98 GHz)?; CUDA 12\.8", "pointer chase at 1.98 GHz"),
     ("cuda_study", r"cuBLAS (?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+); CUDA 12\.8", "cuBLAS"),
 ]
+# A study that states its clock once and prints both cycles and ns: the two must agree with that clock.
+STUDY_CLOCK_MHZ = {"cuda_study": "1980"}
 # Further parameters of collective records that the conditions only say in words: (source, conditions) -> parameters.
 WORDED = {
     **{("stas00", f"nccl-tests 8 GiB, {ranks} GPUs, {how}"): {"size": 8 * 2**30} for ranks in range(4, 9) for how in ("default algorithm", "NCCL_NVLS_ENABLE=0")},

@@ -87,18 +87,17 @@ def parameters_of(groups):
     return parameters
 
 
-def convert(record, quantity, groups):
+def convert(record, source, quantity, groups):
     """(quantity, value, unit, conditions): SI, or cycles with the suffix that says so."""
     unit, factor = rules.UNITS[record["unit"]]
     value = exact(record["value"]) * Fraction(factor)
     conditions = {}
-    if unit == "cycle" and groups.get("_clock_mhz"):
-        clock = exact(groups["_clock_mhz"]) * 10**6
-        value, unit, conditions = value / clock, "s", {"clock_hz": float(clock)}
-    elif unit == "cycle" and groups.get("_ns"):
-        # The source prints time and cycles: the time is kept, their quotient is the clock.
-        seconds = exact(groups["_ns"]) / 10**9
-        value, unit, conditions = seconds, "s", {"clock_hz": float(round(value / seconds / 10**7) * 10**7)}
+    clock = groups.get("_clock_mhz") or (rules.STUDY_CLOCK_MHZ[source] if groups.get("_ns") else None)
+    if unit == "cycle" and clock:
+        hertz = exact(clock) * 10**6
+        value, unit, conditions = value / hertz, "s", {"clock_hz": float(hertz)}
+        if groups.get("_ns") and abs(exact(groups["_ns"]) / 10**9 / value - 1) > Fraction(1, 200):
+            raise Unmapped(f"{record['value']} cycles and {groups['_ns']} ns do not agree at {clock} MHz")
     elif unit == "cycle":
         quantity += ".cycles"
     elif unit in ("B/cycle", "op/cycle"):
@@ -122,11 +121,10 @@ def transcribe(name, record, source):
     quantity = rules.OVERRIDES.get((name, slug, source), rules.OVERRIDES.get(("*", slug, source), quantity))
     method, groups = method_of(record, source)
     parameters = {**fixed, **parameters_of(groups), **rules.WORDED.get((source, record["conditions"]), {}), "source": source}
-    if "." in quantity and quantity.startswith("collective.allreduce."):
-        parameters.pop("op")
-    if re.fullmatch(r"throughput\.gemm\.\w+\.device", quantity):
-        parameters.pop("type")
-    quantity, value, unit, conditions = convert(record, quantity, groups)
+    if quantity != rules.QUANTITIES[slug][0]:
+        # The name of the override says what these parameters would repeat.
+        parameters = {key: held for key, held in parameters.items() if key not in ("op", "type")}
+    quantity, value, unit, conditions = convert(record, source, quantity, groups)
     if quantity == "transfer.time":
         value, unit = exact(parameters["size"]) / value, "s"
     caveat = rules.FILES[name][1][record["gpu"]][1]
