@@ -32,6 +32,14 @@ def exact(number):
     return Fraction(str(number))
 
 
+def unit_of(printed):
+    """(our unit, exact factor) of a unit as printed."""
+    if printed not in rules.UNITS:
+        raise Unmapped(f"no rule for the unit \"{printed}\"")
+    unit, factor = rules.UNITS[printed]
+    return unit, Fraction(factor)
+
+
 def source_of(record):
     title = record["source_title"]
     for key in ((title, None), (title, record["source_where"])):
@@ -89,8 +97,8 @@ def parameters_of(groups):
 
 def convert(record, source, quantity, groups):
     """(quantity, value, unit, conditions): SI, or cycles with the suffix that says so."""
-    unit, factor = rules.UNITS[record["unit"]]
-    value = exact(record["value"]) * Fraction(factor)
+    unit, factor = unit_of(record["unit"])
+    value = exact(record["value"]) * factor
     conditions = {}
     clock = groups.get("_clock_mhz") or (rules.STUDY_CLOCK_MHZ[source] if groups.get("_ns") else None)
     if unit == "cycle" and clock:
@@ -103,7 +111,7 @@ def convert(record, source, quantity, groups):
     elif unit in ("B/cycle", "op/cycle"):
         quantity += ".per_cycle"
     if groups.get("_lo"):
-        conditions["range_over_devices"] = [float(exact(groups[end]) * Fraction(factor)) for end in ("_lo", "_hi")]
+        conditions["range_over_devices"] = [float(exact(groups[end]) * factor) for end in ("_lo", "_hi")]
     return quantity, value, unit, conditions
 
 
@@ -195,10 +203,10 @@ def read_clpeak(text, where, licence, gpu, scope):
             continue
         rows = [row.split(":") for row in device.split(section)[1].split("\n\n")[0].strip().splitlines()]
         width, best = max(((label.strip(), number.strip()) for label, number in rows), key=lambda row: exact(row[1]))
-        our_unit, factor = rules.UNITS[unit]
+        our_unit, factor = unit_of(unit)
         # Where the board has slower memory, clpeak's compute still is the chip's.
         conditions = {"gpu": gpu, "stated": f"clpeak, {section}, {width}", **({"caveat": rules.FILES["a100"][1]["A100-SXM4-40GB"][1]} if "A100" in gpu else {})}
-        yield measurement(quantity, {"vector": width, "source": "clpeak"}, exact(best) * Fraction(factor), our_unit, conditions, method,
+        yield measurement(quantity, {"vector": width, "source": "clpeak"}, exact(best) * factor, our_unit, conditions, method,
                           raw_evidence("krrishnarraj/clpeak result logs", where, licence, section, best, unit))
 
 
@@ -225,8 +233,8 @@ def facts_of(name, records):
         found = [r for r in records if (r["quantity"], r["gpu"], source_of(r)) == (slug, gpu, source)]
         if len(found) != 1:
             raise Unmapped(f"{len(found)} records for the fact {fact}")
-        unit, factor = rules.UNITS[found[0]["unit"]]
-        value = exact(found[0]["value"]) * Fraction(factor)
+        unit, factor = unit_of(found[0]["unit"])
+        value = exact(found[0]["value"]) * factor
         label = "datasheet" if found[0]["kind"] == "datasheet" else "reported"
         facts[fact] = {"value": int(value) if value.denominator == 1 else float(value), "unit": unit,
                        "source": f"{label}: {found[0]['source_title']}, {found[0]['source_where']}, {gpu}"}
@@ -241,8 +249,22 @@ def numeric_order(item):
     return item["quantity"], item["parameters"]["source"], [(key, isinstance(held, str), held) for key, held in item["parameters"].items()]
 
 
+KEYS = {"gpu", "quantity", "value", "unit", "conditions", "source_title", "source_where", "note", "kind", "trust"}
+
+
+def records_of(file):
+    try:
+        records = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise Unmapped(f"{file} is not JSON: {problem}") from None
+    for index, record in enumerate(records if isinstance(records, list) else [records]):
+        if not isinstance(records, list) or not isinstance(record, dict) or not KEYS <= record.keys():
+            raise Unmapped(f"{file}, record {index}: not a record with the keys {', '.join(sorted(KEYS))}")
+    return records
+
+
 def document_of(name, folder, left_out):
-    records = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    records = records_of(folder / f"{name}.json")
     measurements = []
     for index, record in enumerate(records):
         try:
@@ -294,17 +316,18 @@ def main(arguments):
         return 1
     folder, out = map(Path, arguments)
     try:
-        for name in rules.FILES:
-            left_out = collections.Counter()
-            document = document_of(name, folder, left_out)
+        left_out = {name: collections.Counter() for name in rules.FILES}
+        documents = {name: document_of(name, folder, left_out[name]) for name in rules.FILES}
+        for name, document in documents.items():
             target = out / f"{name}.run.json"
             partial = target.with_suffix(".tmp")
             partial.write_text(json_text(document) + "\n", encoding="utf-8")
             os.replace(partial, target)
-            print(f"{target}: {len(document['measurements'])} measurements, {len(document['device']['facts'])} facts; left out {sum(left_out.values())}")
-            for reason, count in sorted(left_out.items(), key=lambda entry: (-entry[1], entry[0])):
+            print(f"{target}: {len(document['measurements'])} measurements, {len(document['device']['facts'])} facts; "
+                  f"left out {sum(left_out[name].values())} records")
+            for reason, count in sorted(left_out[name].items(), key=lambda entry: (-entry[1], entry[0])):
                 print(f"  {count:4d}  {reason}")
-    except (OSError, ValueError, Unmapped) as problem:
+    except (OSError, Unmapped) as problem:
         print(f"transcribe_published.py: {problem}", file=sys.stderr)
         return 1
     return 0
