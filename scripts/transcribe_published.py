@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import re
+import statistics
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -143,6 +144,20 @@ def transcribe(name, record, source):
     return measurement(quantity, parameters, value, unit, conditions, method, evidence, rules.VERDICTS.get((name, slug, source), ("ok", NO_INTERVAL)))
 
 
+def with_samples(item, name, record, source, folder):
+    """Adds the single samples that the source publishes; their median must be the value that is there."""
+    key = (name, record["quantity"], source)
+    if key not in rules.SAMPLES:
+        return item
+    file, where, licence = rules.SAMPLES[key]
+    samples = [float(line) for line in (folder / "raw" / file).read_text(encoding="utf-8").split()]
+    if item["unit"] != "cycle" or statistics.median(samples) != item["value"]:
+        raise Unmapped(f"the samples of {file} have the median {statistics.median(samples)}")
+    item["samples"] = [samples]
+    item["conditions"].update(samples_from=where, samples_licence=licence)
+    return item
+
+
 def raw_evidence(title, where, licence, quantity, text, unit, note=""):
     number = int(text) if re.fullmatch(r"\d+", text) else float(text)
     return {"title": title, "where": where, "kind": "measured", "trust": "primary", "note": note, "licence": licence,
@@ -271,7 +286,7 @@ def document_of(name, folder, left_out):
             source = source_of(record)
             reason = reason_to_leave_out(name, record, source)
             if reason is None:
-                measurements.append(transcribe(name, record, source))
+                measurements.append(with_samples(transcribe(name, record, source), name, record, source, folder))
             else:
                 left_out[reason] += 1
         except Unmapped as problem:
