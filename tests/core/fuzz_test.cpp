@@ -69,7 +69,7 @@ TEST(FuzzRunReader, SurvivesStructuralDamage) {
   int refused = 0;
   for (int i = 0; i < 20000; ++i) {
     Json document = seed_document();
-    for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+    for (auto edits = 1 + random() % 3; edits > 0; --edits) {
       Json* node = pick(document, random);
       if (node->is_object() && !node->empty() && random() % 2 == 0) {
         node->erase(node->begin());
@@ -93,7 +93,7 @@ TEST(FuzzRunReader, SurvivesDamagedBytes) {
   std::mt19937 random(8);
   for (int i = 0; i < 20000; ++i) {
     std::string damaged = text;
-    for (unsigned edits = 1 + random() % 4; edits > 0; --edits)
+    for (auto edits = 1 + random() % 4; edits > 0; --edits)
       damaged[random() % damaged.size()] = static_cast<char>(random());
     if (random() % 3 == 0) damaged.resize(random() % damaged.size());
     const Json document = Json::parse(damaged, nullptr, false);
