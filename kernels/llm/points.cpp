@@ -51,14 +51,14 @@ struct GemmPoint {
 };
 
 constexpr GemmPoint prefill[] = {
-    {llama_o, 64, f32, hot, standard},         {llama_o, 64, bf16, hot, thorough},
-    {llama_o, 256, f32, hot, standard},        {llama_o, 256, bf16, hot, standard},
+    {llama_o, 64, f32, hot, standard},         {llama_o, 64, bf16, hot, standard},
+    {llama_o, 256, f32, hot, standard},        {llama_o, 256, bf16, hot, thorough},
     {llama_o, 512, f32, hot, thorough},        {llama_o, 512, bf16, hot, thorough},
     {llama_gate_up, 128, bf16, hot, thorough}, {qwen_router, 256, f32, hot, standard},
     {qwen_router, 256, bf16, hot, thorough},   {qwen_down, 64, f32, hot, quick},
     {qwen_down, 64, bf16, hot, thorough},      {qwen_down, 512, f32, hot, standard},
     {qwen_down, 512, bf16, hot, standard},     {llama_qkv, 128, f32, hot, standard},
-    {llama_qkv, 128, bf16, hot, standard},     {llama_down, 64, bf16, hot, standard},
+    {llama_qkv, 128, bf16, hot, standard},     {llama_down, 64, bf16, hot, thorough},
     {llama_down, 128, f32, hot, thorough},     {qwen_o, 128, f32, hot, standard},
     {qwen_o, 128, bf16, hot, thorough},        {qwen_up, 32, f32, hot, quick},
     {qwen_up, 32, bf16, hot, standard},        {qwen_up, 512, f32, hot, standard},
