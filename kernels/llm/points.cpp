@@ -61,7 +61,7 @@ constexpr GemmPoint prefill[] = {
     {llama_qkv, 128, bf16, hot, standard},     {llama_down, 64, bf16, hot, thorough},
     {llama_down, 128, f32, hot, thorough},     {qwen_o, 128, f32, hot, standard},
     {qwen_o, 128, bf16, hot, thorough},        {qwen_up, 32, f32, hot, quick},
-    {qwen_up, 32, bf16, hot, standard},        {qwen_up, 512, f32, hot, standard},
+    {qwen_up, 32, bf16, hot, thorough},        {qwen_up, 512, f32, hot, standard},
     {qwen_up, 512, bf16, hot, standard},
 };
 
@@ -75,15 +75,15 @@ constexpr GemmPoint decode[] = {
     {qwen_router, 32, f32, hot, standard},   {qwen_down, 1, f32, hot, quick},
     {qwen_down, 1, f32, cold, standard},     {qwen_down, 1, bf16, hot, standard},
     {qwen_down, 1, bf16, cold, standard},    {qwen_down, 8, f32, hot, standard},
-    {qwen_down, 8, bf16, hot, standard},     {qwen_down, 64, f32, cold, thorough},
+    {qwen_down, 8, bf16, hot, thorough},     {qwen_down, 64, f32, cold, thorough},
     {llama_down, 1, bf16, hot, standard},    {llama_down, 1, bf16, cold, standard},
     {llama_down, 1, f32, cold, thorough},    {llama_qkv, 4, f32, cold, standard},
     {llama_qkv, 4, bf16, hot, standard},     {llama_qkv, 64, bf16, hot, thorough},
     {qwen_o, 4, f32, hot, standard},         {qwen_o, 4, f32, cold, standard},
-    {qwen_o, 4, bf16, hot, standard},        {qwen_up, 2, f32, hot, standard},
+    {qwen_o, 4, bf16, hot, thorough},        {qwen_up, 2, f32, hot, standard},
     {qwen_up, 2, f32, cold, quick},          {qwen_up, 2, bf16, hot, standard},
     {qwen_up, 2, bf16, cold, thorough},      {qwen_up, 32, f32, hot, thorough},
-    {qwen_up, 32, bf16, hot, standard},      {qwen_up, 32, f32, cold, thorough},
+    {qwen_up, 32, bf16, hot, thorough},      {qwen_up, 32, f32, cold, thorough},
 };
 
 std::vector<Parameters> gemm_points(std::span<const GemmPoint> rows, const char* family,
@@ -115,7 +115,7 @@ struct AttentionPoint {
 constexpr AttentionPoint attention[] = {
     {llama, 1, 512, f32, hot, quick},       {llama, 1, 512, f32, cold, standard},
     {llama, 1, 512, bf16, hot, standard},   {llama, 8, 512, bf16, hot, standard},
-    {llama, 1, 2048, f32, hot, standard},   {llama, 1, 2048, bf16, hot, standard},
+    {llama, 1, 2048, f32, hot, standard},   {llama, 1, 2048, bf16, hot, thorough},
     {llama, 4, 2048, f32, hot, standard},   {llama, 4, 2048, f32, cold, standard},
     {llama, 1, 4096, f32, hot, standard},   {llama, 1, 4096, bf16, hot, thorough},
     {llama, 4, 1024, bf16, cold, standard}, {llama, 4, 4096, f32, hot, thorough},
@@ -144,7 +144,7 @@ constexpr RowsPoint softmax[] = {
     {llama, fit, 32, 2048, bf16, hot, thorough},
     {llama, fit, 2048, 2048, f32, hot, standard},
     {llama, fit, 8, llama.vocabulary, f32, cold, thorough},
-    {qwen, held_out, 1, qwen.vocabulary, f32, hot, standard},
+    {qwen, held_out, 1, qwen.vocabulary, f32, hot, thorough},
     {qwen, held_out, 16, qwen.vocabulary, f32, hot, standard},
     {qwen, held_out, 16, qwen.vocabulary, bf16, hot, standard},
     {qwen, held_out, 8, qwen.experts, f32, hot, quick},
