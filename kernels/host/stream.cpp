@@ -28,7 +28,8 @@ std::uint64_t read(const double* HWY_RESTRICT from, std::size_t count, std::size
   const std::size_t lanes = hn::Lanes(d);
   const auto* words = reinterpret_cast<const std::uint64_t*>(from);
   hn::Vec<Word> sum[unroll];
-  for (auto& s : sum) s = hn::Zero(d);
+#pragma GCC unroll 8
+  for (std::size_t u = 0; u < unroll; ++u) sum[u] = hn::Zero(d);
   std::uint64_t tail = 0;
   for (; passes != 0; --passes) {
     std::size_t i = 0;
@@ -40,6 +41,7 @@ std::uint64_t read(const double* HWY_RESTRICT from, std::size_t count, std::size
     for (; i < count; ++i) tail += std::bit_cast<std::uint64_t>(from[i]);
     asm volatile("" ::: "memory");  // every pass loads again
   }
+#pragma GCC unroll 8
   for (std::size_t u = 1; u < unroll; ++u) sum[0] = hn::Add(sum[0], sum[u]);
   return tail + hn::GetLane(hn::SumOfLanes(d, sum[0]));
 }
