@@ -6,9 +6,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/stream.cpp"
-#include <hwy/foreach_target.h>
-
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -77,14 +76,16 @@ void write_nt(double* HWY_RESTRICT to, double value, std::size_t count, std::siz
   hwy::FlushStream();
 }
 
-void copy(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count, std::size_t passes) {
+void copy(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count,
+          std::size_t passes) {
   const Real d;
   sweep(
       count, passes, [&](std::size_t i) HWY_ATTR { hn::Store(hn::Load(d, from + i), d, to + i); },
       [&](std::size_t i) HWY_ATTR { to[i] = from[i]; });
 }
 
-void copy_nt(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count, std::size_t passes) {
+void copy_nt(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count,
+             std::size_t passes) {
   const Real d;
   sweep(
       count, passes, [&](std::size_t i) HWY_ATTR { hn::Stream(hn::Load(d, from + i), d, to + i); },

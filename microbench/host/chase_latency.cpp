@@ -73,9 +73,10 @@ Benchmark chase_latency() {
       .quantity = "latency.chase",
       .unit = Unit::second,
       .device = DeviceKind::cpu,
-      .method = "Time per load along one random cycle over all lines of the footprint, where each "
-                "load's result is the next one's address; every line was read once in that order "
-                "before, and samples go on where the last one ended.",
+      .method =
+          "Time per load along one random cycle over all lines of the footprint, where each "
+          "load's result is the next one's address; every line was read once in that order "
+          "before, and samples go on where the last one ended.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/error.h"
 #include "core/unit.h"
@@ -22,12 +23,13 @@ double round_to(double value, double unit) {
   return std::max(1.0, std::round(value / unit)) * unit;
 }
 
-// Ascending, without points closer than `gap` to a smaller one that was kept.
+// Ascending, without points closer than `gap` to a larger one that was kept.
 std::vector<double> thinned(std::vector<double> values, double gap) {
-  std::sort(values.begin(), values.end());
+  std::sort(values.begin(), values.end(), std::greater<>());
   std::vector<double> kept;
   for (double value : values)
-    if (kept.empty() || value > kept.back() * gap) kept.push_back(value);
+    if (kept.empty() || value * gap < kept.back()) kept.push_back(value);
+  std::reverse(kept.begin(), kept.end());
   return kept;
 }
 

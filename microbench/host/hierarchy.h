@@ -19,9 +19,9 @@ struct Hierarchy {
     int cores_on = 1;  // cores that share an instance
   };
   int cores = 1;
-  double line = 64;                // B
-  std::vector<Level> caches;       // innermost first; never empty (48 KiB if nothing is known)
-  std::optional<double> available; // B of memory
+  double line = 64;                 // B
+  std::vector<Level> caches;        // innermost first; never empty (48 KiB if nothing is known)
+  std::optional<double> available;  // B of memory
 };
 
 Hierarchy read_hierarchy(const Facts& facts);

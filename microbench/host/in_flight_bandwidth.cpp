@@ -87,8 +87,9 @@ Benchmark in_flight_bandwidth() {
       .quantity = "bandwidth.in_flight",
       .unit = Unit::byte_per_second,
       .device = DeviceKind::cpu,
-      .method = "One core follows in_flight / line independent chains of a random cycle in DRAM "
-                "(huge pages) side by side; lines times line size over time.",
+      .method =
+          "One core follows in_flight / line independent chains of a random cycle in DRAM "
+          "(huge pages) side by side; lines times line size over time.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

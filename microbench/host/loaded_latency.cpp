@@ -161,8 +161,9 @@ Benchmark loaded_latency() {
       .quantity = "latency.loaded",
       .unit = Unit::second,
       .device = DeviceKind::cpu,
-      .method = "As latency.chase in DRAM (huge pages) on one core, while every other core streams "
-                "reads from DRAM in bursts of 128 KiB, busy for the share `load` of the time.",
+      .method =
+          "As latency.chase in DRAM (huge pages) on one core, while every other core streams "
+          "reads from DRAM in bursts of 128 KiB, busy for the share `load` of the time.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

@@ -48,7 +48,7 @@ class StreamSet {
   StoreKind stores_;
   std::size_t units_;
   Pages pages_;
-  std::size_t at_ = 0;             // unit
+  std::size_t at_ = 0;               // unit
   volatile std::uint64_t sink_ = 0;  // keeps the sum of a read alive
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include "microbench/host/hierarchy.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
+#include "microbench/host/hierarchy.h"
 #include "tests/microbench/made_up_host.h"
 
 namespace warpmeter {

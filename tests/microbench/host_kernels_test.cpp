@@ -26,7 +26,8 @@ constexpr std::size_t guards = 64;
 Doubles numbers(std::size_t count, std::uint64_t seed) {
   Doubles values = hwy::AllocateAligned<double>(count + guards);
   Random random(seed);
-  for (std::size_t i = 0; i < count + guards; ++i) values[i] = i < count ? random.real(-9, 9) : guard;
+  for (std::size_t i = 0; i < count + guards; ++i)
+    values[i] = i < count ? random.real(-9, 9) : guard;
   return values;
 }
 
@@ -134,8 +135,8 @@ TEST_P(OnTarget, FmaF64MatchesScalar) { check_fma<double>(FmaType::f64); }
 TEST_P(OnTarget, FmaF32MatchesScalar) { check_fma<float>(FmaType::f32); }
 
 TEST_P(OnTarget, FmaFillsTheVector) {
-  const std::size_t bytes = GetParam() == HWY_AVX3   ? 64
-                            : GetParam() == HWY_AVX2 ? 32
+  const std::size_t bytes = GetParam() == HWY_AVX3     ? 64
+                            : GetParam() == HWY_AVX2   ? 32
                             : GetParam() == HWY_SCALAR ? 8
                                                        : 16;
   if (GetParam() != HWY_SCALAR) {
@@ -148,7 +149,7 @@ TEST_P(OnTarget, FmaFillsTheVector) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Highway, OnTarget, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& info) { return hwy::TargetName(info.param); });
+                         [](const auto& target) { return hwy::TargetName(target.param); });
 
 TEST(FmaOps, AMultiplyAddCountsTwice) {
   EXPECT_EQ(fma_ops_per_step({24, 8, 1, 2}), 384);
@@ -177,8 +178,8 @@ TEST(Dot, Bf16MatchesDouble) {
   dot_blocks(start.data(), left.data(), right.data(), 5, 2, result.data());
   for (std::size_t i = 0; i < start.size(); ++i) {
     const std::size_t a = i / 16 % 4 * 32 + i % 16 * 2, b = i / 16 / 4 % 4 * 32 + i % 16 * 2;
-    const double sum = from_bf16(left[a]) * from_bf16(right[b]) +
-                       from_bf16(left[a + 1]) * from_bf16(right[b + 1]);
+    const double sum =
+        from_bf16(left[a]) * from_bf16(right[b]) + from_bf16(left[a + 1]) * from_bf16(right[b + 1]);
     ASSERT_NEAR(result[i], start[i] + 5 * sum, 1e-4) << i;
   }
 }

@@ -12,9 +12,12 @@ import sys
 # Loop control that may stand beside the work: no memory operand.
 CONTROL = re.compile(r"(sub|add|dec|inc|cmp|lea|mov|test)[lq]? |j(ne|a|ae|b|be|mp) ")
 
+# A load whose whole address is a register. All of a loop must form one chain.
+LOAD = r"mov    \((%r\w+)\),(%r\w+)$"
+
 # function (demangled, as a pattern) -> {instruction pattern: how many in the innermost timed loop}
 EXPECTED = {
-    r"warpmeter::chase\(": {r"mov    \((%r\w+)\),\1": 32},
+    r"warpmeter::chase\(": {LOAD: 32},
     r"N_AVX3::blocks_of<double>": {r"vfmadd\d+pd %zmm\d+,%zmm\d+,%zmm\d+": 24},
     r"N_AVX3::blocks_of<float>": {r"vfmadd\d+ps %zmm\d+,%zmm\d+,%zmm\d+": 24},
     r"N_AVX2::blocks_of<double>": {r"vfmadd\d+pd %ymm\d+,%ymm\d+,%ymm\d+": 12},
@@ -68,6 +71,10 @@ def complaints(body, expected):
             found[kind] += 1
         elif not CONTROL.match(text) or "(" in text and not text.startswith("lea"):
             others.append(text)
+    loads = [match.groups() for text in body if (match := re.match(LOAD, text))] if LOAD in expected else []
+    for (_, result), (address, _) in zip(loads, loads[1:] + loads[:1]):
+        if result != address:
+            others.append(f"({address}), which is not the result {result} of the load before")
     wrong = [f"{found[k]} of {n} `{k}`" for k, n in expected.items() if found[k] != n]
     return wrong + [f"also `{text}`" for text in others]
 

@@ -118,9 +118,15 @@ TEST(Team, RefusesAThreadThatLeftItsCore) {
 
 TEST(Team, OnACoreThatDoesNotExistIsRefused) { EXPECT_THROW(Team({100000}), UnsupportedError); }
 
+TEST(Calibrate, IsNotFooledByAnInterruption) {
+  int runs = 0;
+  const std::size_t found = calibrate(
+      [&](std::size_t n) { return 1e-6 * static_cast<double>(n) + (runs++ % 5 == 0 ? 0.1 : 0.0); });
+  EXPECT_GE(static_cast<double>(found) * 1e-6, shortest_sample_s());
+}
+
 TEST(Calibrate, FindsTheShortestLongEnough) {
-  const std::size_t found =
-      calibrate([](std::size_t n) { return 1e-6 * static_cast<double>(n); });
+  const std::size_t found = calibrate([](std::size_t n) { return 1e-6 * static_cast<double>(n); });
   EXPECT_GE(static_cast<double>(found) * 1e-6, shortest_sample_s());
   EXPECT_LE(static_cast<double>(found) * 1e-6, 3 * shortest_sample_s());
   EXPECT_EQ(calibrate([](std::size_t) { return 1.0; }), 1U);
@@ -143,20 +149,26 @@ TEST(ChaseSet, HoldsAllLinesAndChecksItself) {
     for (const CycleMark& mark : set.marks()) hops += mark.hops;
     EXPECT_EQ(hops, set.lines());
     EXPECT_EQ(set.checked_heads(1).size(), 1U);
-    EXPECT_EQ(set.checked_heads(32).size(), 32U);
+    if (set.marks().size() >= 32)
+      EXPECT_EQ(set.checked_heads(32).size(), 32U);
+    else
+      EXPECT_THROW(set.checked_heads(32), std::invalid_argument);
   }
 }
 
 TEST(ChaseSet, SeesABrokenChain) {
   Team team(first_cores(1));
   const ChaseSet set(24.0 * 1024, 64, PageKind::base, 1, team);
-  auto* first = static_cast<const void**>(const_cast<void*>(set.marks().front().first));
-  *first = first;  // a cycle of one
-  EXPECT_THROW(set.checked_heads(2), std::runtime_error);
+  const auto link = [](const void* line) { return *static_cast<const void* const*>(line); };
+  const void* first = set.marks().front().first;
+  EXPECT_NO_THROW(set.checked_heads(1));
+  *static_cast<const void**>(const_cast<void*>(first)) = link(link(first));  // skips a line
+  EXPECT_THROW(set.checked_heads(1), std::runtime_error);
 }
 
 TEST(StreamSet, VerifiesEveryKind) {
-  for (StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy, StreamKind::triad}) {
+  for (StreamKind kind :
+       {StreamKind::read, StreamKind::write, StreamKind::copy, StreamKind::triad}) {
     for (StoreKind stores : {StoreKind::regular, StoreKind::non_temporal}) {
       StreamSet set(kind, stores, 5);
       try {

@@ -160,7 +160,7 @@ TEST(HostRows, RunOnThisMachine) {
         const Sample sample = one->sample();
         EXPECT_TRUE(std::isfinite(sample.value));
         EXPECT_GT(sample.value, 0);
-        EXPECT_GE(sample.elapsed_s, 0.5e-3);
+        EXPECT_GT(sample.elapsed_s, 0);
         EXPECT_TRUE(one->conditions().contains("cpus"));
       } catch (const UnsupportedError& error) {
         EXPECT_STRNE(error.what(), "");
