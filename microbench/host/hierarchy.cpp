@@ -91,16 +91,18 @@ std::vector<double> chase_footprints(const Hierarchy& hierarchy, Effort effort) 
     return thinned(points, 1.06);
   }
   const int near = effort == Effort::thorough ? 8 : 4;
-  const int elsewhere = effort == Effort::thorough ? 4 : 2;
+  const int elsewhere = effort == Effort::thorough ? 4 : 1;
   for (const Hierarchy::Level& cache : hierarchy.caches)
     for (int i = -near; i <= near; ++i) points.push_back(cache.size * std::exp2(1.0 * i / near));
-  for (double at = 4 * kib; at < top * 1.01; at *= std::exp2(1.0 / elsewhere)) {
+  for (double at = 4 * kib; at < top; at *= std::exp2(1.0 / elsewhere)) {
     const auto covers = [&](const Hierarchy::Level& cache) {
       return at > cache.size * 0.49 && at < cache.size * 2.1;
     };
     if (std::none_of(hierarchy.caches.begin(), hierarchy.caches.end(), covers))
       points.push_back(at);
   }
+  // Beyond the last level a plateau needs three points.
+  points.push_back(top / std::sqrt(2));
   points.push_back(top);
   for (double& point : points) point = std::min(round_to(point, kib), round_to(top, kib));
   return thinned(points, effort == Effort::thorough ? 1.02 : 1.06);
@@ -116,20 +118,24 @@ std::vector<double> stream_footprints(const Hierarchy& hierarchy, int threads, d
     double inner = 0;  // total capacity of the level inside
     for (std::size_t level = 0; level < hierarchy.caches.size(); ++level) {
       const double size = capacity(hierarchy, level, threads);
-      // From four times the inner level, where it no longer helps, to half of this one.
+      // From four times the inner level, where it no longer helps.
       const double low = std::min(std::max(4 * inner, size / 4), size / 2);
-      const double high = size / 2;
-      for (double share : {0.0, 0.5, 1.0}) points.push_back(low * std::pow(high / low, share));
-      points.push_back(size * 0.75);
+      if (level + 1 < hierarchy.caches.size()) {
+        for (double share : {low / size, 0.5, 0.75}) points.push_back(size * share);
+      } else {  // others may hold a part of the last level, so it is swept from small to large
+        const double small = std::min(4 * inner, size / 4);
+        for (double at : {small, std::sqrt(small * size / 2), size / 2}) points.push_back(at);
+      }
       if (effort == Effort::thorough)
-        for (double factor : {1.0, 1.25, 1.5, 2.0}) points.push_back(size * factor);
+        for (double factor : {0.75, 1.0, 1.25, 1.5, 2.0}) points.push_back(size * factor);
       inner = size;
     }
-    points.push_back(std::min(2 * inner, dram));
+    if (effort == Effort::thorough) points.push_back(std::min(2 * inner, dram));
     points.push_back(dram);
   }
   // Down, so that a set meant to fit a level does; the largest stays within the memory budget.
-  for (double& point : points) point = std::max(1.0, std::floor(point / granule)) * granule;
+  for (double& point : points)
+    point = std::max(1.0, std::floor(std::min(point, dram) / granule)) * granule;
   return thinned(points, 1.06);
 }
 

@@ -74,7 +74,7 @@ std::vector<Parameters> points(StreamKind kind, const Device& device, Effort eff
     const auto footprints = stream_footprints(hierarchy, threads, granule(kind, threads), effort);
     for (double footprint : footprints)
       points.push_back({{"footprint", footprint}, {"page", "huge"}, {"threads", 1.0 * threads}});
-    if (stores && effort != Effort::quick) {
+    if (stores && effort != Effort::quick && threads == hierarchy.cores) {  // in DRAM
       points.push_back(points.back());
       points.back()["stores"] = "nt";
     }

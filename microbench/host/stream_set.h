@@ -42,7 +42,7 @@ class StreamSet {
  private:
   double* array(std::size_t index) const;
   void stream(std::size_t first_unit, std::size_t units, std::size_t passes);
-  bool matches(std::size_t i) const;
+  bool matches() const;
 
   StreamKind kind_;
   StoreKind stores_;
