@@ -33,6 +33,12 @@ std::vector<double> thinned(std::vector<double> values, double gap) {
   return kept;
 }
 
+// lo, lo * 2^(1/per_octave), ... up to hi.
+void append_octaves(std::vector<double>& points, double lo, double hi, int per_octave) {
+  for (int i = 0; lo * std::exp2(1.0 * i / per_octave) < hi * 1.001; ++i)
+    points.push_back(lo * std::exp2(1.0 * i / per_octave));
+}
+
 }  // namespace
 
 Hierarchy read_hierarchy(const Facts& facts) {
@@ -90,22 +96,21 @@ std::vector<double> chase_footprints(const Hierarchy& hierarchy, Effort effort) 
       points.push_back(round_to(std::min(cache.size / 2, 16 * mib), kib));
     return thinned(points, 1.06);
   }
-  const int near = effort == Effort::thorough ? 8 : 4;
-  const int elsewhere = effort == Effort::thorough ? 4 : 1;
-  for (const Hierarchy::Level& cache : hierarchy.caches)
-    for (int i = -near; i <= near; ++i) points.push_back(cache.size * std::exp2(1.0 * i / near));
-  for (double at = 4 * kib; at < top; at *= std::exp2(1.0 / elsewhere)) {
-    const auto covers = [&](const Hierarchy::Level& cache) {
-      return at > cache.size * 0.49 && at < cache.size * 2.1;
-    };
-    if (std::none_of(hierarchy.caches.begin(), hierarchy.caches.end(), covers))
-      points.push_back(at);
-  }
-  // Beyond the last level a plateau needs three points.
-  points.push_back(top / std::sqrt(2));
-  points.push_back(top);
+  const int density = effort == Effort::thorough ? 2 : 1;
+  // Others (guests of this machine, too) hold a part of a shared last level, so that its knee may
+  // lie anywhere: from the second level on the sweep is even.
+  const std::size_t known = std::min<std::size_t>(hierarchy.caches.size(), 2);
+  for (std::size_t level = 0; level < known; ++level)
+    append_octaves(points, hierarchy.caches[level].size / 2, hierarchy.caches[level].size * 2,
+                   4 * density);
+  append_octaves(points, 4 * kib, hierarchy.caches[0].size / 2.1, density);
+  if (known == 2)
+    append_octaves(points, hierarchy.caches[0].size * 2.5, hierarchy.caches[1].size / 2.1, density);
+  // Down from the top, so that the points beyond the last level are at its double and above.
+  for (double at = top; at > hierarchy.caches[known - 1].size * 2; at /= std::exp2(0.5 / density))
+    points.push_back(at);
   for (double& point : points) point = std::min(round_to(point, kib), round_to(top, kib));
-  return thinned(points, effort == Effort::thorough ? 1.02 : 1.06);
+  return thinned(points, effort == Effort::thorough ? 1.02 : 1.1);
 }
 
 std::vector<double> stream_footprints(const Hierarchy& hierarchy, int threads, double granule,

@@ -41,8 +41,8 @@ double dram_footprint(const Hierarchy& hierarchy, int threads);
 std::vector<int> thread_counts(const Hierarchy& hierarchy, Effort effort);
 
 // Footprints of a latency sweep, ascending whole KiB, from 4 KiB to past the last level: four per
-// octave from half to twice each cache size, one elsewhere (thorough: eight and four). Not cut to
-// the memory budget.
+// octave from half to twice the size of the first and the second level, two beyond, one elsewhere
+// (thorough: twice as many). Not cut to the memory budget.
 std::vector<double> chase_footprints(const Hierarchy& hierarchy, Effort effort);
 
 // Footprints of a bandwidth sweep, ascending multiples of `granule` B: three inside each level and
