@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "cuda/bracket.h"
+#include "cuda/check.h"
 #include "cuda/devices.h"
 #include "cuda/handles.h"
 #include "cuda/instruments.h"
@@ -50,6 +51,11 @@ TEST_F(OnDevice, EveryRowMeasuresItsFirstQuickPoint) {
     }
     EXPECT_TRUE(benchmark->conditions().is_object()) << row.id;
   }
+}
+
+TEST_F(OnDevice, AFailedCheckTakesTheStoredError) {
+  EXPECT_THROW(GPU_CHECK(cudaSetDevice(-1)), CudaError);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
 TEST_F(OnDevice, TheGateGivesUpInsteadOfHanging) {
