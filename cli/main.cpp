@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/context.h"
+#include "cli/openmp.h"
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/version.h"
+
+namespace warpmeter {
+namespace {
+
+constexpr const char* description =
+    "Measures what a GPU (or this host's CPU) can really do, calibrates architecture models with "
+    "it, and predicts and\n"
+    "checks LLM kernels. Exit status: 0 done, 1 bad usage or input, 2 something could not be "
+    "measured as asked, 3 refused.";
+
+int fail(const std::string& text, int status) {
+  std::string line = text;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "warpmeter: {}\n", line);
+  return status;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app(description, "warpmeter");
+  app.set_version_flag("--version", "warpmeter " WARPMETER_VERSION);
+  app.require_subcommand(1);
+  Context context;
+  context.argv.assign(argv, argv + argc);
+  add_doctor(app, context);
+  add_list(app, context);
+  add_bench(app, context);
+  add_kernels(app, context);
+  add_calibrate(app, context);
+  add_validate(app, context);
+  add_compare(app, context);
+  add_report(app, context);
+  add_run(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help and --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(std::string(error.what()) + "; see `warpmeter --help`", exit_bad_input);
+  }
+  return context.exit_status;
+}
+
+}  // namespace
+}  // namespace warpmeter
+
+int main(int argc, char** argv) {
+  using namespace warpmeter;
+  settle_openmp(argv);
+  catch_interrupts();
+  try {
+    return run_command(argc, argv);
+  } catch (const InputError& error) {
+    return fail(error.what(), exit_bad_input);
+  } catch (const RefusedError& error) {
+    return fail(error.what(), exit_refused);
+  } catch (const std::exception& error) {
+    return fail(fmt::format("internal error: {}; please report it", error.what()), exit_bad_input);
+  }
+}

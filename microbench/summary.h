@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "core/measurement.h"
+#include "microbench/campaign.h"
+
+namespace warpmeter {
+
+// Joins the campaigns of one point into a measurement: value, interval, verdict with its reason,
+// conditions. The verdict is the first that applies of: failed, unsupported (no campaign gave
+// samples), above_limit (beyond 1.02 times `limit`), contaminated (half of the campaigns or more),
+// throttled (the measured clock fell by over 5 % within the point), ramping (most campaigns drift
+// the same way by over 3 %), multimodal, unstable (interval wider than +-10 %), ok.
+Measurement summarize_campaigns(const Benchmark& benchmark, const Parameters& parameters,
+                                std::span<const Campaign> campaigns, std::optional<double> limit);
+
+}  // namespace warpmeter
