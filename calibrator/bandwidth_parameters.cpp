@@ -113,9 +113,11 @@ Points of_scope(const Points& points, DeviceKind kind, const std::string& level,
   if (kind == DeviceKind::cpu) {
     return with(with_or_without(points, "page", "huge"), "threads", threads);
   }
-  if (level == "l1") return with_or_without(points, "path", "ca");
-  const Points around = with_or_without(points, "path", "cg");
-  return around.empty() ? points : around;
+  // A copy engine's time is mostly launch at footprints that a cache could hold.
+  const Points by_sm = with_or_without(points, "engine", "sm");
+  if (level == "l1") return with_or_without(by_sm, "path", "ca");
+  const Points around = with_or_without(by_sm, "path", "cg");
+  return around.empty() ? by_sm : around;
 }
 
 }  // namespace

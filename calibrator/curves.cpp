@@ -12,10 +12,12 @@ struct Kept {
 };
 
 constexpr Kept kept_curves[] = {
-    {"latency.chase", "footprint", Unit::byte},       {"latency.loaded", "load", Unit::one},
-    {"bandwidth.read", "footprint", Unit::byte},      {"bandwidth.write", "footprint", Unit::byte},
-    {"bandwidth.copy", "footprint", Unit::byte},      {"bandwidth.triad", "footprint", Unit::byte},
-    {"bandwidth.in_flight", "in_flight", Unit::byte}, {"transfer.time", "size", Unit::byte},
+    {"latency.chase", "footprint", Unit::byte},        {"latency.loaded", "load", Unit::one},
+    {"bandwidth.read", "footprint", Unit::byte},       {"bandwidth.write", "footprint", Unit::byte},
+    {"bandwidth.copy", "footprint", Unit::byte},       {"bandwidth.triad", "footprint", Unit::byte},
+    {"bandwidth.in_flight", "in_flight", Unit::byte},  {"transfer.time", "size", Unit::byte},
+    {"latency.chase.cycles", "footprint", Unit::byte}, {"collective.time", "size", Unit::byte},
+    {"collective.bus_bandwidth", "size", Unit::byte},
 };
 
 }  // namespace

@@ -18,15 +18,11 @@ Points slice(const Points& points, std::size_t first, std::size_t last) {
           points.begin() + static_cast<std::ptrdiff_t>(last) + 1};
 }
 
-// The level's value as each campaign sees it: the pooled value times the median ratio of the
-// campaign's points to the pooled points.
-std::vector<double> level_replicates(const Points& points, double value) {
-  const std::vector<double> pooled = values(points);
-  return replicate(points, [&](const std::vector<double>& y) {
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < y.size(); ++i) ratios.push_back(y[i] / pooled[i]);
-    return std::optional(value * *median(ratios));
-  });
+// The level's value as each campaign sees it, by the estimator that gave the pooled value.
+std::vector<double> level_replicates(const Points& points) {
+  const std::vector<double> x = numbers(points, "footprint");
+  return replicate(points,
+                   [&](const std::vector<double>& y) { return std::optional(level_median(x, y)); });
 }
 
 // Modes within the samples of a point that was found multimodal.
@@ -105,7 +101,7 @@ void fall_back(const Draft& draft, const Points& points, DeviceKind kind, const 
     parameter.reason = seen;
     return;
   }
-  const auto replicates = level_replicates(inside, *median(y));
+  const auto replicates = level_replicates(inside);
   parameter = from_replicates(
       draft, points.front()->unit, replicates,
       "median over the footprints inside the level's nominal size; interval covers all of them",
@@ -143,7 +139,7 @@ LevelEstimates estimate_levels(const Draft& draft, const Points& points, DeviceK
     const Points on_plateau = slice(points, plateau.first, plateau.last);
     const auto note = named.notes.find(level);
     const std::string reason = note == named.notes.end() ? "" : note->second;
-    const auto replicates = level_replicates(on_plateau, plateau.value);
+    const auto replicates = level_replicates(slice(points, plateau.flat_first, plateau.flat_last));
     Parameter& parameter = estimates.latency[level];
     parameter = from_replicates(draft, points.front()->unit, replicates,
                                 "plateau of the latency staircase: median over its footprints, "

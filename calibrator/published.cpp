@@ -16,10 +16,12 @@
 namespace warpmeter {
 namespace {
 
-// Quantities whose records are points of curves, not parameters.
+// Quantities whose records are points of curves or single shapes, not parameters.
 constexpr std::array curve_quantities{
-    "latency.chase",  "latency.loaded",  "bandwidth.read",      "bandwidth.write",
-    "bandwidth.copy", "bandwidth.triad", "bandwidth.in_flight", "transfer.time",
+    "latency.chase",   "latency.chase.cycles", "latency.loaded",           "bandwidth.read",
+    "bandwidth.write", "bandwidth.copy",       "bandwidth.triad",          "bandwidth.in_flight",
+    "transfer.time",   "collective.time",      "collective.bus_bandwidth", "throughput.gemm",
+    "kernel.time",
 };
 
 bool is_curve(const Measurement& measurement) {
@@ -29,6 +31,25 @@ bool is_curve(const Measurement& measurement) {
 
 // Values of one parameter from different sources.
 using Values = std::vector<Parameter>;
+
+// A copy of the run's latency curves in cycles under the name of those in seconds.
+Run chases_in_cycles(const Run& run) {
+  Run renamed;
+  for (const Measurement& measurement : run.measurements) {
+    if (measurement.quantity != "latency.chase.cycles") continue;
+    renamed.measurements.push_back(measurement);
+    renamed.measurements.back().quantity = "latency.chase";
+  }
+  return renamed;
+}
+
+void collect(const Draft& draft, std::map<std::string, Values>& found,
+             const std::string& latency_suffix) {
+  for (const auto& [name, parameter] : draft.machine.parameters) {
+    if (!parameter.value && parameter.status != Status::not_identifiable) continue;
+    found[name.starts_with("latency.") ? name + latency_suffix : name].push_back(parameter);
+  }
+}
 
 // The parameters that the curves of one source give.
 void add_from_curves(const Run& run, DeviceKind kind, const Draft& whole,
@@ -43,15 +64,14 @@ void add_from_curves(const Run& run, DeviceKind kind, const Draft& whole,
     Draft draft;
     draft.status = whole.status;
     draft.machine.facts = whole.machine.facts;
+    Draft in_cycles = draft;
     calibrate_latency(own, kind, draft);
     calibrate_bandwidth(own, kind, draft);
     calibrate_saturation(own, draft);
     calibrate_transfer(own, draft);
-    for (const auto& [name, parameter] : draft.machine.parameters) {
-      if (parameter.value || parameter.status == Status::not_identifiable) {
-        found[name].push_back(parameter);
-      }
-    }
+    collect(draft, found, "");
+    calibrate_latency(chases_in_cycles(own), kind, in_cycles);
+    collect(in_cycles, found, ".cycles");
   }
 }
 
@@ -98,15 +118,17 @@ Parameter combine(const Values& all) {
   known.erase(other, known.end());
   Parameter result = known.front();
   if (known.size() > 1) {
-    std::vector<double> numbers;
+    std::vector<double> numbers, ends;
     result.evidence.clear();
     for (const Parameter& parameter : known) {
       numbers.push_back(*parameter.value);
+      ends.push_back(parameter.interval ? parameter.interval->lo : *parameter.value);
+      ends.push_back(parameter.interval ? parameter.interval->hi : *parameter.value);
       result.evidence.insert(result.evidence.end(), parameter.evidence.begin(),
                              parameter.evidence.end());
       if (!parameter.distribution.is_null()) result.distribution = parameter.distribution;
     }
-    const auto [lo, hi] = std::minmax_element(numbers.begin(), numbers.end());
+    const auto [lo, hi] = std::minmax_element(ends.begin(), ends.end());
     result.value = median(numbers);
     result.interval = Interval{*lo, *hi};
     result.valid_range = Json::object();
