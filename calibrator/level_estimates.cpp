@@ -148,11 +148,18 @@ LevelEstimates estimate_levels(const Draft& draft, const Points& points, DeviceK
     parameter.valid_range = range_of(plateau.x_first, plateau.x_last);
     add_distribution(parameter, staircase, found->second, on_plateau);
     estimates.replicates[level] = replicates;
-    if (index < staircase.knees.size()) {
-      estimates.capacity[level] = knee_parameter(draft, staircase.knees[index], points, reason);
+    // A level ends where its outermost mode does; the end of the innermost one is the size of the
+    // part that is near.
+    const auto [inner, outer] = std::minmax_element(found->second.begin(), found->second.end());
+    if (*outer < staircase.knees.size()) {
+      estimates.capacity[level] = knee_parameter(draft, staircase.knees[*outer], points, reason);
     } else {
       estimates.capacity[level] = unknown(Unit::byte, Status::not_identifiable,
                                           "the latency curve ends on this level's plateau");
+    }
+    if (*inner != *outer && level == "l2" && kind == DeviceKind::cuda) {
+      estimates.capacity["l2.segment"] =
+          knee_parameter(draft, staircase.knees[*inner], points, reason);
     }
   }
   return estimates;

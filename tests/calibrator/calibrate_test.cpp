@@ -359,6 +359,8 @@ TEST(Calibrate, NearAndFarL2AreModesOfL2) {
   EXPECT_NEAR(l2.distribution["modes"][0], 140e-9, 1e-12);
   EXPECT_NEAR(l2.distribution["modes"][1], 280e-9, 1e-12);
   EXPECT_NEAR(*machine.parameters.at("latency.dram").value, 390e-9, 5e-9);
+  EXPECT_EQ(machine.parameters.at("capacity.l2").interval, (Interval{37 * mib, 60 * mib}));
+  EXPECT_EQ(machine.parameters.at("capacity.l2.segment").interval, (Interval{16 * mib, 26 * mib}));
 }
 
 }  // namespace
