@@ -15,7 +15,9 @@ namespace {
 std::vector<std::string> google_benchmark_flags(const CLI::App& command) {
   std::vector<std::string> flags;
   for (const std::string& text : command.remaining()) {
-    if (text.rfind("--benchmark_", 0) != 0) throw InputError(fmt::format("unknown option {}; see `warpmeter {} --help`", text, command.get_name()));
+    if (text.rfind("--benchmark_", 0) != 0)
+      throw InputError(
+          fmt::format("unknown option {}; see `warpmeter {} --help`", text, command.get_name()));
     flags.push_back(text);
   }
   return flags;
@@ -28,8 +30,8 @@ bool names_flag(const std::vector<std::string>& flags, std::string_view name) {
   return false;
 }
 
-void list_points(const std::vector<Benchmark>& table, const Choice& choice, const MeasureOptions& options,
-                 const std::vector<std::string>& flags) {
+void list_points(const std::vector<Benchmark>& table, const Choice& choice,
+                 const MeasureOptions& options, const std::vector<std::string>& flags) {
   RunnerOptions runner;
   runner.effort = parse_effort(options.effort);
   runner.benchmark_flags = flags;
@@ -43,8 +45,11 @@ void execute(const CLI::App& command, const MeasureOptions& options, Context& co
   const Choice choice = choose_device(options.device);
   fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
   const std::vector<Benchmark> table = table_of(choice.device.kind);
-  if (table.empty()) throw InputError(fmt::format("there is no {} for {} yet; use --device cpu", job, to_string(choice.device)));
-  if (names_flag(flags, "--benchmark_list_tests")) return list_points(table, choice, options, flags);
+  if (table.empty())
+    throw InputError(
+        fmt::format("there is no {} for {} yet; use --device cpu", job, to_string(choice.device)));
+  if (names_flag(flags, "--benchmark_list_tests"))
+    return list_points(table, choice, options, flags);
   const Run run = measure(table, choice, options, flags, job, context);
   if (options.json) {
     fmt::print("{}\n", to_json(run).dump(1));
@@ -53,18 +58,24 @@ void execute(const CLI::App& command, const MeasureOptions& options, Context& co
   }
 }
 
-void add_measuring(CLI::App& app, Context& context, const std::string& name, const std::string& help,
-                   std::vector<Benchmark> (*table_of)(DeviceKind)) {
+void add_measuring(CLI::App& app, Context& context, const std::string& name,
+                   const std::string& help, std::vector<Benchmark> (*table_of)(DeviceKind)) {
   CLI::App* command = app.add_subcommand(name, help);
   auto options = std::make_shared<MeasureOptions>();
   options->out = name + ".run.json";
   add_measure_options(*command, *options);
   command->add_option("-o,--out", options->out, "the run document to write")->capture_default_str();
-  command->add_option("ID", options->ids, "rows to run, whole or up to a dot (latency, bandwidth.read); default: all");
-  command->footer("Google Benchmark's flags work too: --benchmark_filter=REGEX on the ids of the points, --benchmark_repetitions=N\n"
-                  "(campaigns), --benchmark_out=FILE, --benchmark_format=json|csv|console, --benchmark_list_tests.");
+  command->add_option("ID", options->ids,
+                      "rows to run, whole or up to a dot (latency, bandwidth.read); default: all");
+  command->footer(
+      "Google Benchmark's flags work too: --benchmark_filter=REGEX on the ids of the points, "
+      "--benchmark_repetitions=N\n"
+      "(campaigns), --benchmark_out=FILE, --benchmark_format=json|csv|console, "
+      "--benchmark_list_tests.");
   command->allow_extras();
-  command->callback([command, options, &context, table_of, name] { execute(*command, *options, context, table_of, name); });
+  command->callback([command, options, &context, table_of, name] {
+    execute(*command, *options, context, table_of, name);
+  });
 }
 
 }  // namespace
@@ -74,7 +85,8 @@ void add_bench(CLI::App& app, Context& context) {
 }
 
 void add_kernels(CLI::App& app, Context& context) {
-  add_measuring(app, context, "kernels", "run verified LLM kernels to a run document", kernel_table);
+  add_measuring(app, context, "kernels", "run verified LLM kernels to a run document",
+                kernel_table);
 }
 
 }  // namespace warpmeter

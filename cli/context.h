@@ -14,7 +14,12 @@ class App;
 namespace warpmeter {
 
 // Exit statuses of every command.
-enum ExitStatus : int { exit_done = 0, exit_bad_input = 1, exit_not_as_asked = 2, exit_refused = 3 };
+enum ExitStatus : int {
+  exit_done = 0,
+  exit_bad_input = 1,
+  exit_not_as_asked = 2,
+  exit_refused = 3
+};
 
 // Shared by all commands.
 struct Context {

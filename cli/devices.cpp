@@ -39,9 +39,13 @@ Choice choose_device(const std::string& text) {
   for (const Device& gpu : gpus) {
     if (to_string(gpu) == text) return {gpu, "asked for"};
   }
-  if (text.rfind("cuda:", 0) != 0) throw InputError(fmt::format("unknown device \"{}\": use cpu or cuda:N", text));
-  if (gpus.empty()) throw InputError(fmt::format("{} is not here: {}; use --device cpu to measure the host", text, why_none));
-  throw InputError(fmt::format("{} is not here: the GPUs are cuda:0 to cuda:{}", text, gpus.size() - 1));
+  if (text.rfind("cuda:", 0) != 0)
+    throw InputError(fmt::format("unknown device \"{}\": use cpu or cuda:N", text));
+  if (gpus.empty())
+    throw InputError(
+        fmt::format("{} is not here: {}; use --device cpu to measure the host", text, why_none));
+  throw InputError(
+      fmt::format("{} is not here: the GPUs are cuda:0 to cuda:{}", text, gpus.size() - 1));
 }
 
 std::vector<Benchmark> benchmark_table(DeviceKind kind) {

@@ -9,7 +9,8 @@
 
 namespace warpmeter {
 
-// "cpu", "cuda:N", or "" for the default: the first GPU if there is one, else this host's CPU. `reason` says why.
+// "cpu", "cuda:N", or "" for the default: the first GPU if there is one, else this host's CPU.
+// `reason` says why.
 struct Choice {
   Device device;
   std::string reason;

@@ -42,7 +42,8 @@ void print_table(const std::vector<Benchmark>& table, const Device& device) {
   std::vector<std::vector<std::string>> rows;
   for (const Benchmark& row : table) {
     const Feasible here = feasible(row, device);
-    rows.push_back({row.id, std::string(to_string(row.unit)), fmt::format("{}/{}", here.possible, here.points), row.method, here.reason});
+    rows.push_back({row.id, std::string(to_string(row.unit)),
+                    fmt::format("{}/{}", here.possible, here.points), row.method, here.reason});
   }
   fmt::print("{}", format_table({"id", "unit", "points", "method", "not here because"}, rows));
 }
@@ -51,32 +52,45 @@ void print_json(const std::vector<Benchmark>& table, const Device& device) {
   Json list = Json::array();
   for (const Benchmark& row : table) {
     const Feasible here = feasible(row, device);
-    list.push_back({{"id", row.id}, {"quantity", row.quantity}, {"unit", to_string(row.unit)}, {"device", to_string(device)},
-                    {"points", here.points}, {"possible", here.possible}, {"reason", here.reason}, {"method", row.method}});
+    list.push_back({{"id", row.id},
+                    {"quantity", row.quantity},
+                    {"unit", to_string(row.unit)},
+                    {"device", to_string(device)},
+                    {"points", here.points},
+                    {"possible", here.possible},
+                    {"reason", here.reason},
+                    {"method", row.method}});
   }
   fmt::print("{}\n", list.dump(1));
 }
 
-// Rows of a device kind that is not here are listed all the same: a table is read to plan a visit to the lab.
+// Rows of a device kind that is not here are listed all the same: a table is read to plan a visit
+// to the lab.
 void execute(const ListOptions& options) {
   const Choice choice = choose_device(options.device);
-  if (!options.json) fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
-  const auto table = options.kernels ? kernel_table(choice.device.kind) : benchmark_table(choice.device.kind);
+  if (!options.json)
+    fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
+  const auto table =
+      options.kernels ? kernel_table(choice.device.kind) : benchmark_table(choice.device.kind);
   if (options.json) return print_json(table, choice.device);
   print_table(table, choice.device);
   if (choice.device.kind == DeviceKind::cuda || !options.device.empty() || options.kernels) return;
   std::vector<std::vector<std::string>> rows;
-  for (const Benchmark& row : benchmark_table(DeviceKind::cuda)) rows.push_back({row.id, std::string(to_string(row.unit)), row.method});
+  for (const Benchmark& row : benchmark_table(DeviceKind::cuda))
+    rows.push_back({row.id, std::string(to_string(row.unit)), row.method});
   if (!rows.empty()) fmt::print("\non a GPU:\n{}", format_table({"id", "unit", "method"}, rows));
 }
 
 }  // namespace
 
 void add_list(CLI::App& app, Context&) {
-  CLI::App* command = app.add_subcommand("list", "show the benchmark and kernel tables and what can run here");
+  CLI::App* command =
+      app.add_subcommand("list", "show the benchmark and kernel tables and what can run here");
   auto options = std::make_shared<ListOptions>();
-  command->add_option("--device", options->device, "cpu or cuda:N; default: the first GPU, else the CPU");
-  command->add_flag("--kernels", options->kernels, "the LLM kernels instead of the microbenchmarks");
+  command->add_option("--device", options->device,
+                      "cpu or cuda:N; default: the first GPU, else the CPU");
+  command->add_flag("--kernels", options->kernels,
+                    "the LLM kernels instead of the microbenchmarks");
   command->add_flag("--json", options->json, "machine-readable");
   command->callback([options] { execute(*options); });
 }

@@ -16,8 +16,10 @@ namespace warpmeter {
 namespace {
 
 constexpr const char* description =
-    "Measures what a GPU (or this host's CPU) can really do, calibrates architecture models with it, and predicts and\n"
-    "checks LLM kernels. Exit status: 0 done, 1 bad usage or input, 2 something could not be measured as asked, 3 refused.";
+    "Measures what a GPU (or this host's CPU) can really do, calibrates architecture models with "
+    "it, and predicts and\n"
+    "checks LLM kernels. Exit status: 0 done, 1 bad usage or input, 2 something could not be "
+    "measured as asked, 3 refused.";
 
 int fail(const std::string& text, int status) {
   std::string line = text;

@@ -24,14 +24,16 @@ Journal::Existing existing_policy(const MeasureOptions& options) {
 
 std::string interval_text(const Measurement& m) {
   if (!m.interval || !m.value || *m.value == 0) return "";
-  return fmt::format("{:+.1f} % {:+.1f} %", 100 * (m.interval->lo / *m.value - 1), 100 * (m.interval->hi / *m.value - 1));
+  return fmt::format("{:+.1f} % {:+.1f} %", 100 * (m.interval->lo / *m.value - 1),
+                     100 * (m.interval->hi / *m.value - 1));
 }
 
 std::string verdict_counts(const Run& run) {
   std::map<std::string, int> counts;
   for (const Measurement& m : run.measurements) ++counts[std::string(to_string(m.verdict))];
   std::string text;
-  for (const auto& [verdict, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict);
+  for (const auto& [verdict, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict);
   return text;
 }
 
@@ -60,7 +62,8 @@ double parse_duration(const std::string& text) {
   } catch (const std::exception&) {
   }
   const std::string unit = text.substr(used);
-  const std::map<std::string, double> seconds = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  const std::map<std::string, double> seconds = {
+      {"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
   if (used == 0 || !seconds.contains(unit) || !(value > 0) || value > 1e6) {
     throw InputError(fmt::format("bad duration \"{}\": write it as 90s, 8m or 1h", text));
   }
@@ -68,21 +71,26 @@ double parse_duration(const std::string& text) {
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("--device", options.device, "cpu or cuda:N; default: the first GPU, else the CPU");
-  command.add_option("--effort", options.effort, "quick (a smoke test), standard or thorough")->capture_default_str();
-  command.add_option("--campaigns", options.campaigns, "independent campaigns per point, 1 to 1000")
+  command.add_option("--device", options.device,
+                     "cpu or cuda:N; default: the first GPU, else the CPU");
+  command.add_option("--effort", options.effort, "quick (a smoke test), standard or thorough")
+      ->capture_default_str();
+  command
+      .add_option("--campaigns", options.campaigns, "independent campaigns per point, 1 to 1000")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command.add_option_function<std::string>(
-      "--time-budget", [&options](const std::string& text) { options.time_budget_s = parse_duration(text); },
+      "--time-budget",
+      [&options](const std::string& text) { options.time_budget_s = parse_duration(text); },
       "begin no new campaign after this time, as in 90s, 8m, 1h");
   command.add_flag("--resume", options.resume, "go on with an interrupted run of the same options");
   command.add_flag("--fresh", options.fresh, "discard an interrupted run");
   command.add_flag("--json", options.json, "print the document instead of a table");
 }
 
-Run measure(const std::vector<Benchmark>& table, const Choice& choice, const MeasureOptions& options,
-            const std::vector<std::string>& benchmark_flags, const std::string& job, Context& context) {
+Run measure(const std::vector<Benchmark>& table, const Choice& choice,
+            const MeasureOptions& options, const std::vector<std::string>& benchmark_flags,
+            const std::string& job, Context& context) {
   const std::vector<Benchmark> chosen = select(table, options.ids);
   RunnerOptions runner;
   runner.effort = parse_effort(options.effort);
@@ -103,7 +111,8 @@ Run measure(const std::vector<Benchmark>& table, const Choice& choice, const Mea
   run.complete = result.complete;
   run.host["load_average_after"] = host_provenance().at("load_average");
   save_run(options.out, run);
-  fmt::print(stderr, "{}: {} measurements ({}) -> {}\n", job, run.measurements.size(), verdict_counts(run), options.out.string());
+  fmt::print(stderr, "{}: {} measurements ({}) -> {}\n", job, run.measurements.size(),
+             verdict_counts(run), options.out.string());
   if (!run.complete) {
     fmt::print(stderr, "{}: {}; {} campaigns not run; go on with --resume\n", job,
                interrupted() ? "interrupted" : "time budget used up", result.missing);
@@ -115,7 +124,8 @@ Run measure(const std::vector<Benchmark>& table, const Choice& choice, const Mea
 std::string measurement_table(const Run& run) {
   std::vector<std::vector<std::string>> rows;
   for (const Measurement& m : run.measurements) {
-    rows.push_back({m.id, m.value ? format_si(*m.value, m.unit) : "-", interval_text(m), std::string(to_string(m.verdict)), m.reason});
+    rows.push_back({m.id, m.value ? format_si(*m.value, m.unit) : "-", interval_text(m),
+                    std::string(to_string(m.verdict)), m.reason});
   }
   return format_table({"measurement", "value", "90 % interval", "verdict", "reason"}, rows);
 }

@@ -27,10 +27,12 @@ struct MeasureOptions {
 
 void add_measure_options(CLI::App& command, MeasureOptions& options);
 
-// Runs the selected rows and writes the run document; prints a summary unless `quiet`. Google Benchmark's flags are those of
-// `benchmark_flags`. Returns the run. Sets the exit status 2 if anything that was asked for has no usable value.
-Run measure(const std::vector<Benchmark>& table, const Choice& choice, const MeasureOptions& options,
-            const std::vector<std::string>& benchmark_flags, const std::string& job, Context& context);
+// Runs the selected rows and writes the run document; prints a summary unless `quiet`. Google
+// Benchmark's flags are those of `benchmark_flags`. Returns the run. Sets the exit status 2 if
+// anything that was asked for has no usable value.
+Run measure(const std::vector<Benchmark>& table, const Choice& choice,
+            const MeasureOptions& options, const std::vector<std::string>& benchmark_flags,
+            const std::string& job, Context& context);
 
 Effort parse_effort(const std::string& text);
 

@@ -31,30 +31,19 @@ double take_median(std::vector<double>& values) {
   return lower + (upper - lower) / 2;
 }
 
-double pick(const std::vector<double>& values, std::mt19937_64& random) {
-  return values[random() %
-                values.size()];  // the bias of % is below 2^-50 for any sample count here
+double resampled_median(const std::vector<double>& values, std::mt19937_64& random) {
+  std::vector<double> draw(values.size());
+  // The bias of % is below 2^-50 for any campaign count here.
+  for (double& value : draw) value = values[random() % values.size()];
+  return take_median(draw);
 }
 
-double resampled_median(std::span<const std::vector<double>* const> campaigns,
-                        std::mt19937_64& random) {
+std::vector<double> campaign_medians(std::span<const std::vector<double>> campaigns) {
   std::vector<double> medians;
-  std::vector<double> draw;
-  for (std::size_t i = 0; i < campaigns.size(); ++i) {
-    const std::vector<double>& campaign = *campaigns[random() % campaigns.size()];
-    draw.resize(campaign.size());
-    for (double& value : draw) value = pick(campaign, random);
-    medians.push_back(take_median(draw));
-  }
-  return take_median(medians);
-}
-
-std::vector<const std::vector<double>*> non_empty(std::span<const std::vector<double>> campaigns) {
-  std::vector<const std::vector<double>*> found;
   for (const auto& campaign : campaigns) {
-    if (!campaign.empty()) found.push_back(&campaign);
+    if (const auto middle = median(campaign)) medians.push_back(*middle);
   }
-  return found;
+  return medians;
 }
 
 }  // namespace
@@ -81,11 +70,7 @@ std::optional<Summary> summarize(std::span<const double> samples) {
 }
 
 std::optional<double> campaign_median(std::span<const std::vector<double>> campaigns) {
-  std::vector<double> medians;
-  for (const auto& campaign : campaigns) {
-    if (const auto middle = median(campaign)) medians.push_back(*middle);
-  }
-  return median(medians);
+  return median(campaign_medians(campaigns));
 }
 
 double student_t(double level, double degrees) {
@@ -94,19 +79,18 @@ double student_t(double level, double degrees) {
 
 std::optional<Interval> bootstrap_interval(std::span<const std::vector<double>> campaigns,
                                            double level, std::uint64_t seed, int resamples) {
-  const auto used = non_empty(campaigns);
-  if (used.size() < 2) return std::nullopt;
+  const std::vector<double> medians = campaign_medians(campaigns);
+  if (medians.size() < 2) return std::nullopt;
   std::mt19937_64 random(seed);
-  std::vector<double> medians(static_cast<std::size_t>(resamples));
-  for (double& value : medians) value = resampled_median(used, random);
-  std::sort(medians.begin(), medians.end());
-  const double center = *campaign_median(campaigns);
-  const auto count = static_cast<double>(used.size());
-  const double normal = boost::math::quantile(boost::math::normal(), 0.5 + level / 2);
-  const double widen = std::sqrt(count / (count - 1)) * student_t(level, count - 1) / normal;
-  const double lo = sorted_quantile(medians, (1 - level) / 2);
-  const double hi = sorted_quantile(medians, (1 + level) / 2);
-  return Interval{center - (center - lo) * widen, center + (hi - center) * widen};
+  const double center = *median(medians);
+  double squares = 0;
+  for (int i = 0; i < resamples; ++i) {
+    const double deviation = resampled_median(medians, random) - center;
+    squares += deviation * deviation;
+  }
+  const double half =
+      student_t(level, static_cast<double>(medians.size() - 1)) * std::sqrt(squares / resamples);
+  return Interval{center - half, center + half};
 }
 
 std::optional<Drift> test_drift(std::span<const double> samples) {

@@ -85,12 +85,28 @@ std::optional<Finding> find_ramp(std::span<const Campaign> campaigns) {
                                                100 * *median(changes))};
 }
 
+// Whether a campaign has at least a tenth of its samples near each of the two modes.
+bool has_both(const std::vector<double>& samples, const std::vector<double>& modes) {
+  const double between = (modes[0] + modes[1]) / 2;
+  const auto high =
+      std::count_if(samples.begin(), samples.end(), [&](double s) { return s > between; });
+  const auto count = static_cast<double>(samples.size());
+  const double share = static_cast<double>(high) / count;
+  return share >= 0.1 && share <= 0.9;
+}
+
+// Modes within campaigns are the hardware's (near and far slices); campaigns that each sit
+// elsewhere are only unstable.
 std::optional<Finding> find_modes(const Measurement& measurement, Json& conditions) {
   std::vector<double> pooled;
   for (const auto& campaign : measurement.samples)
     pooled.insert(pooled.end(), campaign.begin(), campaign.end());
   const auto modality = test_modality(pooled);
   if (!modality || modality->modes.size() < 2) return std::nullopt;
+  const auto mixed =
+      std::count_if(measurement.samples.begin(), measurement.samples.end(),
+                    [&](const auto& samples) { return has_both(samples, modality->modes); });
+  if (2 * mixed < static_cast<std::ptrdiff_t>(measurement.samples.size())) return std::nullopt;
   conditions["modes"] = modality->modes;
   return Finding{Verdict::multimodal,
                  fmt::format("two groups of samples, near {} and {} (p = {:.2g})",
