@@ -21,8 +21,8 @@ void add_fit(const Machine& machine, const Range& range, Json& data) {
   const auto bandwidth = value_of(machine, "bandwidth.dram.saturated.core");
   const auto latency = value_of(machine, "latency.dram.in_flight");
   if (!bandwidth || !latency) return;
-  Line fit{fmt::format("fit: min(n / {}, {})", format_si(*latency, Unit::second),
-                       format_si(*bandwidth, Unit::byte_per_second)),
+  Line fit{fmt::format("fit: min(n / {}, {})", si_text(*latency, Unit::second),
+                       si_text(*bandwidth, Unit::byte_per_second)),
            {},
            {},
            "#000000",
@@ -44,8 +44,8 @@ Section footprint_section(const ReportInput& input) {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string quantity = fmt::format("bandwidth.{}", operations[i]);
     for (const Series& series : series_of(input, quantity, "footprint")) {
-      const std::string name = fmt::format("{}{}{}", operations[i], series.name.empty() ? "" : ", ",
-                                           series.name);
+      const std::string name =
+          fmt::format("{}{}{}", operations[i], series.name.empty() ? "" : ", ", series.name);
       plot.data.push_back(
           measured_trace(series.points, name, {i, i, one_core(series) ? "open" : "full"}));
       drawn.push_back(series);
@@ -61,8 +61,10 @@ Section footprint_section(const ReportInput& input) {
       "Bytes that the program reads plus writes, over time, against the size of all arrays "
       "together; each step down is a level that no longer holds them. Colour is the operation, "
       "open symbols are one core and full ones all cores; write-allocate traffic is not counted.");
-  plot.layout = {{"xaxis", byte_axis("footprint", range->lo, range->hi)},
-                 {"yaxis", si_axis("bandwidth", Unit::byte_per_second, Scale::log)}};
+  plot.layout = {{"xaxis", axis("footprint", Scale::log)},
+                 {"yaxis", axis("bandwidth", Scale::log)}};
+  plot.x_unit = Unit::byte;
+  plot.y_unit = Unit::byte_per_second;
   section.plot = std::move(plot);
   return section;
 }
@@ -86,8 +88,10 @@ Section in_flight_section(const ReportInput& input) {
     plot.data.push_back(measured_trace(all[i].points, name, {i, i, "full", "markers"}));
   }
   if (input.machine && range->lo > 0) add_fit(*input.machine, *range, plot.data);
-  plot.layout = {{"xaxis", byte_axis("bytes in flight", range->lo, range->hi)},
-                 {"yaxis", si_axis("bandwidth", Unit::byte_per_second, Scale::log)}};
+  plot.layout = {{"xaxis", axis("bytes in flight", Scale::log)},
+                 {"yaxis", axis("bandwidth", Scale::log)}};
+  plot.x_unit = Unit::byte;
+  plot.y_unit = Unit::byte_per_second;
   section.plot = std::move(plot);
   return section;
 }

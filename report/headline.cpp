@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 #include "report/html.h"
 #include "report/number_text.h"
@@ -35,7 +36,7 @@ std::string command_of(const Json& tool) {
 
 std::string tool_text(const Json& tool) {
   const std::string version = text_of(tool, "version");
-  if (version.empty()) return "";
+  if (version.empty()) return escape_html(text_of(tool, "name"));
   const std::string git = text_of(tool, "git");
   return fmt::format("{} {}, commit {}{}", escape_html(text_of(tool, "name")), escape_html(version),
                      code(git.empty() ? "unknown" : git.substr(0, 12)),
@@ -62,7 +63,8 @@ std::string load_text(const Json& host) {
   if (load == host.end() || !load->is_array()) return "";
   std::string out;
   for (const Json& number : *load) {
-    if (number.is_number()) out += fmt::format("{}{:.2f}", out.empty() ? "" : ", ", number.get<double>());
+    if (number.is_number())
+      out += fmt::format("{}{:.2f}", out.empty() ? "" : ", ", number.get<double>());
   }
   return out + " (1, 5, 15 min)";
 }
@@ -71,7 +73,7 @@ std::string clocks_text(const Run& run) {
   std::string out;
   for (const Measurement* clock : with_quantity(run, "clock.core")) {
     if (!clock->value) continue;
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", format_si(*clock->value, Unit::hertz),
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", si_text(*clock->value, Unit::hertz),
                        parameters_text(clock->parameters));
   }
   return out;
@@ -104,8 +106,11 @@ Entries conditions(const ReportInput& input) {
   const Json& tool = run ? run->tool : (input.machine ? input.machine->tool : none);
   add(facts, "date", escape_html(text_of(tool, "utc_time")));
   add(facts, "tool", tool_text(tool));
-  const std::string command = command_of(tool);
-  if (!command.empty()) add(facts, "command", code(command));
+  std::set<std::string> commands;
+  for (const Run& each : input.runs) commands.insert(command_of(each.tool));
+  for (const std::string& command : commands) {
+    if (!command.empty()) add(facts, "command", code(command));
+  }
   if (run) {
     add(facts, "processor", escape_html(fact_text(run->facts, "cpu.model")));
     add(facts, "clock, measured", escape_html(clocks_text(*run)));
@@ -127,9 +132,10 @@ std::string banners(const ReportInput& input) {
   if (input.machine) sources[input.machine->source] = true;
   std::string out;
   if (sources.contains(Source::emulated)) {
-    out += paragraph("banner emulated",
-                     "EMULATED: these numbers come from an emulated device. They check the tools and "
-                     "say nothing about real hardware.");
+    out +=
+        paragraph("banner emulated",
+                  "EMULATED: these numbers come from an emulated device. They check the tools and "
+                  "say nothing about real hardware.");
   }
   if (sources.contains(Source::published)) {
     out += paragraph("banner published",
@@ -137,12 +143,12 @@ std::string banners(const ReportInput& input) {
                      "evidence; nothing was measured here.");
   }
   if (sources.contains(Source::imported)) {
-    out += paragraph("banner imported",
-                     "Imported: these numbers come from files of other tools.");
+    out += paragraph("banner imported", "Imported: these numbers come from files of other tools.");
   }
   for (const Run& run : input.runs) {
     if (run.complete) continue;
-    out += paragraph("banner partial", "A run was interrupted: it holds what was finished until then.");
+    out += paragraph("banner partial",
+                     "A run was interrupted: it holds what was finished until then.");
     break;
   }
   return out;
@@ -175,7 +181,8 @@ std::string tiles(const ReportInput& input) {
     }
   }
   for (const ErrorScore& score : validation_data(input.validation).scores) {
-    if (score.predictor == "model" && score.group == "all" && score.split == "held_out" && score.mape) {
+    if (score.predictor == "model" && score.group == "all" && score.split == "held_out" &&
+        score.mape) {
       out += tile(percent_text(score.mape), "model error (MAPE), held-out shapes",
                   fmt::format("n = {:g}, bias {}", score.n, signed_percent_text(score.bias)));
     }
@@ -195,11 +202,15 @@ std::string headline(const ReportInput& input) {
     device = input.machine->device;
     source = input.machine->source;
   }
-  std::string model = input.runs.empty() ? "" : fact_text(input.runs.front().facts, "cpu.model");
-  if (model.empty() && !input.runs.empty()) model = fact_text(input.runs.front().facts, "gpu.name");
+  std::string model;
+  for (const char* fact : {"cpu.model", "name", "product"}) {
+    if (model.empty() && !input.runs.empty()) model = fact_text(input.runs.front().facts, fact);
+  }
+  if (model == device) model.clear();
   const std::string title = model.empty() ? device : device + ": " + model;
-  std::string out = fmt::format("<h1>{} {}</h1>\n", escape_html(title),
-                                badge(source == Source::measured ? "good" : "warn", to_string(source)));
+  std::string out =
+      fmt::format("<h1>{} {}</h1>\n", escape_html(title),
+                  badge(source == Source::measured ? "good" : "warn", to_string(source)));
   out += banners(input);
   if (input.runs.empty() && !input.machine) {
     out += paragraph("missing", "No run and no machine document was given.");

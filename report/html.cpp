@@ -47,7 +47,14 @@ std::string json_in_script(const Json& document) {
   return out;
 }
 
-std::string code(std::string_view text) { return "<code>" + escape_html(text) + "</code>"; }
+std::string code(std::string_view text) {
+  std::string out = "<code>";
+  for (const char c : text) {
+    out += escape_html(std::string_view(&c, 1));
+    if (c == '.' || c == ',' || c == '/') out += "<wbr>";
+  }
+  return out + "</code>";
+}
 
 std::string badge(std::string_view kind, std::string_view text) {
   return fmt::format("<span class=\"badge {}\">{}</span>", kind, escape_html(text));

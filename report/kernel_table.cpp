@@ -23,16 +23,16 @@ std::string bound_text(const KernelRow& row) {
 std::vector<std::string> cells(const KernelRow& row, const PredictedKernel* prediction) {
   const bool has_work = row.measurement->work.has_value();
   const auto predicted = prediction ? prediction->model_s : std::nullopt;
-  const auto error =
-      predicted ? std::optional<double>(*predicted / row.time_s - 1) : std::nullopt;
+  const auto error = predicted ? std::optional<double>(*predicted / row.time_s - 1) : std::nullopt;
   std::string name = escape_html(row.kernel) + " " + escape_html(row.type);
   if (!row.split.empty()) name += " " + badge("none", row.split == "fit" ? "fit" : "held out");
-  if (row.measurement->verdict != Verdict::ok) name += " " + verdict_badge(row.measurement->verdict);
+  if (row.measurement->verdict != Verdict::ok)
+    name += " " + verdict_badge(row.measurement->verdict);
   return {name + "<span class=\"note\">" + escape_html(row.shape) + "</span>",
-          format_si(row.time_s, Unit::second),
+          si_text(row.time_s, Unit::second),
           relative_interval_text(row.time_s, row.measurement->interval),
-          has_work && row.ops > 0 ? format_si(row.ops / row.time_s, Unit::op_per_second) : "–",
-          has_work ? format_si(row.bytes / row.time_s, Unit::byte_per_second) : "–",
+          has_work && row.ops > 0 ? si_text(row.ops / row.time_s, Unit::op_per_second) : "–",
+          has_work ? si_text(row.bytes / row.time_s, Unit::byte_per_second) : "–",
           bound_text(row),
           value_text(predicted, Unit::second),
           signed_percent_text(error)};
@@ -52,11 +52,13 @@ Section kernel_section(const ReportInput& input) {
   for (const PredictedKernel& prediction : data.kernels) {
     predictions[prediction.id] = &prediction;
   }
-  section.intro = paragraph(
-      "how",
-      "Rates are compulsory work over measured time, so caches can lift B/s above DRAM's. The bound "
-      "is the resource that alone would take longest at its measured ceiling, with the share of the "
-      "measured time that it explains: 100 % is a kernel that cannot get faster.");
+  section.intro =
+      paragraph("how",
+                "Rates are compulsory work over measured time, so caches can lift B/s above "
+                "DRAM's. The bound "
+                "is the resource that alone would take longest at its measured ceiling, with the "
+                "share of the "
+                "measured time that it explains: 100 % is a kernel that cannot get faster.");
   std::vector<std::vector<std::string>> table;
   for (const std::string& family : families(input)) {
     table.push_back({escape_html(family.empty() ? "other" : family)});
@@ -66,9 +68,9 @@ Section kernel_section(const ReportInput& input) {
       table.push_back(cells(row, found == predictions.end() ? nullptr : found->second));
     }
   }
-  section.rest = html_table({"kernel", "time>", "90 % interval>", "op/s>", "B/s>", "bound>",
-                             "predicted>", "error>"},
-                            table);
+  section.rest = html_table(
+      {"kernel", "time>", "90 % interval>", "op/s>", "B/s>", "bound>", "predicted>", "error>"},
+      table);
   return section;
 }
 

@@ -18,10 +18,9 @@ struct Level {
   const char* latency;
   const char* capacity;
 };
-constexpr std::array levels = {Level{"L1", "latency.l1.hit", "capacity.l1"},
-                               Level{"L2", "latency.l2.hit", "capacity.l2"},
-                               Level{"L3", "latency.l3.hit", "capacity.l3"},
-                               Level{"DRAM", "latency.dram", ""}};
+constexpr std::array levels = {
+    Level{"L1", "latency.l1.hit", "capacity.l1"}, Level{"L2", "latency.l2.hit", "capacity.l2"},
+    Level{"L3", "latency.l3.hit", "capacity.l3"}, Level{"DRAM", "latency.dram", ""}};
 
 // The footprints that a parameter was taken from, else the whole plot.
 Range footprints_of(const Parameter& parameter, const Range& all) {
@@ -34,15 +33,16 @@ Range footprints_of(const Parameter& parameter, const Range& all) {
           std::min(all.hi, found->at(1).get<double>())};
 }
 
-void mark_levels(const Machine& machine, const Range& all, Json& shapes) {
+// `suffix` is ".cycles" where the curve is in cycles, else "".
+void mark_levels(const Machine& machine, const Range& all, const std::string& suffix,
+                 Json& shapes) {
   for (const Level& level : levels) {
-    if (const auto found = machine.parameters.find(level.latency);
+    if (const auto found = machine.parameters.find(level.latency + suffix);
         found != machine.parameters.end() && found->second.value) {
-      const Range range = footprints_of(found->second, all);
+      const Parameter& parameter = found->second;
       shapes.push_back(horizontal_mark(
-          *found->second.value, range.lo, range.hi,
-          fmt::format("{} {}", level.name, format_si(*found->second.value, Unit::second)),
-          "#999999"));
+          *parameter.value, footprints_of(parameter, all),
+          fmt::format("{} {}", level.name, si_text(*parameter.value, parameter.unit))));
     }
     if (const auto found = machine.parameters.find(level.capacity);
         found != machine.parameters.end() && found->second.interval) {
@@ -51,28 +51,42 @@ void mark_levels(const Machine& machine, const Range& all, Json& shapes) {
   }
 }
 
-// Cache sizes as the system states them: facts named cache.<level>.size or <level>.size, in bytes.
-void mark_sizes(const Facts& facts, const Range& all, Json& shapes) {
+// Cache sizes as the system states them: facts named cache.<level>.size, in bytes.
+void mark_sizes(const Facts& facts, const Range& all, Json& shapes, Json& annotations) {
   for (const auto& [name, fact] : facts) {
-    if (!name.ends_with(".size") || name.starts_with("page.") || !fact.value.is_number()) continue;
-    const double size = fact.value.get<double>();
-    if (size < all.lo || size > all.hi) continue;
-    const std::string stem = name.substr(0, name.size() - 5);
-    shapes.push_back(vertical_mark(
-        size, fmt::format("{} {}", stem.substr(stem.rfind('.') + 1), format_bytes(size))));
+    const auto size = fact_number(facts, name);
+    if (!name.starts_with("cache.") || !name.ends_with(".size") || !size) continue;
+    if (*size < all.lo || *size > all.hi) continue;
+    std::string level = name.substr(6, name.size() - 11);
+    level.front() = 'L';
+    shapes.push_back(vertical_mark(*size));
+    annotations.push_back(top_label(*size, level + " " + format_bytes(*size)));
   }
 }
 
 const Facts* facts_of(const ReportInput& input) {
-  if (!input.runs.empty() && !input.runs.front().facts.empty()) return &input.runs.front().facts;
+  for (const Run& run : input.runs) {
+    if (!run.facts.empty()) return &run.facts;
+  }
   return input.machine ? &input.machine->facts : nullptr;
+}
+
+Plot lines_of(const std::vector<Series>& all) {
+  Plot plot;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = all[i].name.empty() ? "measured" : all[i].name;
+    plot.data.push_back(measured_trace(all[i].points, name, {i, i}));
+  }
+  return plot;
 }
 
 }  // namespace
 
 Section staircase_section(const ReportInput& input) {
   Section section{"staircase", "Latency against footprint", "", {}, ""};
-  const auto all = series_of(input, "latency.chase", "footprint");
+  std::string suffix;  // some published curves are in cycles of a clock that nobody recorded
+  auto all = series_of(input, "latency.chase", "footprint");
+  if (all.empty()) all = series_of(input, "latency.chase" + (suffix = ".cycles"), "footprint");
   const auto range = x_range(all);
   if (!range) {
     section.intro = paragraph("missing", why_missing(input, "latency.chase"));
@@ -81,21 +95,20 @@ Section staircase_section(const ReportInput& input) {
   section.intro = paragraph(
       "how",
       "Each point is the time of one load that depends on the one before it, over a random cycle "
-      "through all lines of the footprint: a flat stretch is a cache level that holds the whole "
-      "cycle. Grey lines are the detected levels, blue bands the intervals of their capacities "
-      "(where the curve leaves the level), dotted verticals the sizes that the system states; a "
-      "grey cross is a value whose verdict bars it from calibration.");
-  Plot plot;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string name = all[i].name.empty() ? "measured" : all[i].name;
-    plot.data.push_back(measured_trace(all[i].points, name, {i, i}));
-  }
+      "through all lines of the footprint: a flat stretch is a cache level that holds the cycle. "
+      "Grey lines are the detected levels, blue bands the intervals of their capacities, dotted "
+      "verticals the sizes that the system states, grey crosses values that were not used.");
+  Plot plot = lines_of(all);
   Json shapes = Json::array();
-  if (const Facts* facts = facts_of(input)) mark_sizes(*facts, *range, shapes);
-  if (input.machine) mark_levels(*input.machine, *range, shapes);
-  plot.layout = {{"xaxis", byte_axis("footprint", range->lo, range->hi)},
-                 {"yaxis", si_axis("time per load", Unit::second, Scale::log)},
-                 {"shapes", shapes}};
+  Json annotations = Json::array();
+  if (const Facts* facts = facts_of(input)) mark_sizes(*facts, *range, shapes, annotations);
+  if (input.machine) mark_levels(*input.machine, *range, suffix, shapes);
+  plot.layout = {{"xaxis", axis("footprint", Scale::log)},
+                 {"yaxis", axis("time per load", Scale::log)},
+                 {"shapes", shapes},
+                 {"annotations", annotations}};
+  plot.x_unit = Unit::byte;
+  plot.y_unit = suffix.empty() ? Unit::second : Unit::cycle;
   section.plot = std::move(plot);
   return section;
 }
@@ -117,15 +130,13 @@ Section loaded_section(const ReportInput& input) {
       "One thread chases pointers while the others stream: the curve starts at the idle latency "
       "and rises as queues fill. The x axis is the bandwidth that the streaming threads really "
       "reached, not what was asked of them.");
-  Plot plot;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string name = all[i].name.empty() ? "measured" : all[i].name;
-    plot.data.push_back(measured_trace(all[i].points, name, {i, i}));
-  }
-  plot.layout = {{"xaxis", si_axis("bandwidth of the load", Unit::byte_per_second, Scale::linear)},
-                 {"yaxis", si_axis("time per load", Unit::second, Scale::linear)}};
+  Plot plot = lines_of(all);
+  plot.layout = {{"xaxis", axis("bandwidth of the load", Scale::linear)},
+                 {"yaxis", axis("time per load", Scale::linear)}};
   plot.layout["xaxis"]["rangemode"] = "tozero";
   plot.layout["yaxis"]["rangemode"] = "tozero";
+  plot.x_unit = Unit::byte_per_second;
+  plot.y_unit = Unit::second;
   section.plot = std::move(plot);
   return section;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
 #include "report/html.h"
 #include "report/number_text.h"
@@ -48,8 +49,8 @@ std::string range_text(const Json& valid_range) {
     const bool bytes = name == "footprint" || name == "size" || name == "in_flight";
     if (bytes && range.is_array() && range.size() == 2 && range[0].is_number() &&
         range[1].is_number()) {
-      out += name + " " + format_bytes(range[0].get<double>()) + " – " +
-             format_bytes(range[1].get<double>());
+      out += name + " " +
+             interval_text(Interval{range[0].get<double>(), range[1].get<double>()}, Unit::byte);
     } else {
       out += name + " " + range.dump();
     }
@@ -67,11 +68,31 @@ std::string modes_text(const Parameter& parameter) {
   return out;
 }
 
-std::string notes(const Parameter& parameter) {
+// The publications behind a parameter, as the evidence of its measurements names them.
+std::string sources_text(const ReportInput& input, const Parameter& parameter) {
+  std::set<std::string> titles;
+  for (const std::string& id : parameter.evidence) {
+    for (const Run& run : input.runs) {
+      const Measurement* measurement = find(run, id);
+      if (!measurement || !measurement->evidence.is_array()) continue;
+      for (const Json& source : measurement->evidence) {
+        if (source.is_object() && source.contains("title") && source["title"].is_string()) {
+          titles.insert(source["title"].get<std::string>());
+        }
+      }
+    }
+  }
+  std::string out;
+  for (const std::string& title : titles) out += (out.empty() ? "source: " : "; ") + title;
+  return out;
+}
+
+std::string notes(const ReportInput& input, const Parameter& parameter) {
   std::string out = parameter.method;
   const std::string range = range_text(parameter.valid_range);
-  for (const std::string& text : {range.empty() ? range : "holds for " + range,
-                                  modes_text(parameter), parameter.reason}) {
+  for (const std::string& text :
+       {range.empty() ? range : "holds for " + range, modes_text(parameter), parameter.reason,
+        sources_text(input, parameter)}) {
     if (!text.empty()) out += (out.empty() ? "" : " · ") + text;
   }
   return "<span class=\"note\">" + escape_html(out) + "</span>";
@@ -86,7 +107,7 @@ std::vector<std::string> cells(const ReportInput& input, const std::string& name
           status_badge(parameter.status),
           fmt::format("{}", parameter.evidence.size()),
           verdict_flags(input, parameter.evidence),
-          notes(parameter)};
+          notes(input, parameter)};
 }
 
 }  // namespace
@@ -94,8 +115,8 @@ std::vector<std::string> cells(const ReportInput& input, const std::string& name
 Section machine_section(const ReportInput& input) {
   Section section{"machine", "Machine", "", {}, ""};
   if (!input.machine) {
-    section.intro = paragraph("missing",
-                              "No machine document was given: nothing was calibrated from the runs.");
+    section.intro = paragraph(
+        "missing", "No machine document was given: nothing was calibrated from the runs.");
     return section;
   }
   if (input.machine->parameters.empty()) {
@@ -104,7 +125,8 @@ Section machine_section(const ReportInput& input) {
   }
   section.intro = paragraph(
       "how",
-      "Each parameter with its 90 % interval, absolute and relative to the value, and the number of "
+      "Each parameter with its 90 % interval, absolute and relative to the value, and the number "
+      "of "
       "measurements behind it. Flags count those among them whose verdict is not ok; a dash is a "
       "value that is not known, and the last column says why.");
   std::vector<std::vector<std::vector<std::string>>> rows(groups().size());

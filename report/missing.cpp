@@ -91,28 +91,28 @@ std::string measurement_table(const ReportInput& input) {
 
 std::string finding_table(const Json& findings) {
   if (findings.is_null()) return "";
-  if (!findings.is_array()) throw InputError("findings: a list of {name, status, detail, remedy} is needed");
+  if (!findings.is_array())
+    throw InputError("findings: a list of {name, status, detail, remedy} is needed");
   std::vector<std::vector<std::string>> rows;
   for (const Json& finding : findings) {
     const std::string status = require_string(finding, "status", "findings");
     const auto optional = [&](const char* key) {
-      return finding.contains(key) && finding[key].is_string() ? finding[key].get<std::string>() : "";
+      return finding.contains(key) && finding[key].is_string() ? finding[key].get<std::string>()
+                                                               : "";
     };
     rows.push_back({escape_html(require_string(finding, "name", "findings")),
                     badge(status == "ok" ? "good" : "warn", status),
                     escape_html(optional("detail")), escape_html(optional("remedy"))});
   }
   if (rows.empty()) return "";
-  return "<h3>What doctor found</h3>\n" +
-         html_table({"check", "status", "detail", "remedy"}, rows);
+  return "<h3>What doctor found</h3>\n" + html_table({"check", "status", "detail", "remedy"}, rows);
 }
 
 }  // namespace
 
 Section missing_section(const ReportInput& input) {
   Section section{"missing", "Not measured, and why", "", {}, ""};
-  section.rest =
-      parameter_table(input) + measurement_table(input) + finding_table(input.findings);
+  section.rest = parameter_table(input) + measurement_table(input) + finding_table(input.findings);
   section.intro =
       section.rest.empty()
           ? paragraph("missing", input.machine || !input.runs.empty()

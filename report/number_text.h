@@ -13,13 +13,17 @@ namespace warpmeter {
 
 // Numbers for people; all results are plain text, not HTML.
 
-// format_bytes for bytes, else format_si. "–" for no value.
+// format_si with the letter mu for micro.
+std::string si_text(double value, Unit unit);
+
+// Bytes with a binary prefix, else si_text. "–" for no value.
 std::string value_text(std::optional<double> value, Unit unit);
 
-// "1.18 ns – 1.25 ns", "" for none.
+// "1.180 – 1.250 ns", "987.1 ns – 1.020 us", "" for none.
 std::string interval_text(const std::optional<Interval>& interval, Unit unit);
 
-// The interval relative to the value, "-1.2 % / +3.4 %", "" for none or a value of zero.
+// The interval relative to the value, "-1.2 % / +3.4 %" or "±1.2 %", "" for
+// none or a value of zero.
 std::string relative_interval_text(std::optional<double> value,
                                    const std::optional<Interval>& interval);
 

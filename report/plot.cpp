@@ -22,32 +22,9 @@ std::string_view symbol(std::size_t index) {
   return symbols[index % symbols.size()];
 }
 
-Json si_axis(std::string_view title, Unit unit, Scale scale) {
-  Json axis = {{"title", {{"text", std::string(title)}}},
-               {"type", scale == Scale::log ? "log" : "linear"},
-               {"tickformat", "~s"}};
-  if (unit != Unit::one) axis["ticksuffix"] = " " + std::string(to_string(unit));
-  return axis;
-}
-
-Json byte_axis(std::string_view title, double lo, double hi) {
-  Json axis = {{"title", {{"text", std::string(title)}}}, {"type", "log"}};
-  if (lo <= 0 || hi < lo) return axis;
-  const int first = static_cast<int>(std::floor(std::log2(lo)));
-  const int last = static_cast<int>(std::ceil(std::log2(hi)));
-  const int step = std::max(1, (last - first + 9) / 10);
-  Json values = Json::array();
-  Json labels = Json::array();
-  // Aligned to powers of 2^step, so that KiB, MiB and GiB are among the ticks.
-  for (int power = (first + step - 1) / step * step; power <= last; power += step) {
-    values.push_back(std::ldexp(1.0, power));
-    labels.push_back(format_bytes(std::ldexp(1.0, power)));
-  }
-  axis["tickvals"] = values;
-  axis["ticktext"] = labels;
-  const double margin = 0.04 * std::max(0.3, std::log10(hi / lo));
-  axis["range"] = {std::log10(lo) - margin, std::log10(hi) + margin};
-  return axis;
+Json axis(std::string_view title, Scale scale) {
+  return {{"title", {{"text", std::string(title)}}},
+          {"type", scale == Scale::log ? "log" : "linear"}};
 }
 
 Json measured_trace(const std::vector<SeriesPoint>& points, std::string_view name,
@@ -77,8 +54,13 @@ Json measured_trace(const std::vector<SeriesPoint>& points, std::string_view nam
                 {"line", {{"color", colour(look.colour)}, {"width", 1.5}}}};
   if (look.fill == "open") trace["line"]["dash"] = "dot";
   if (any_interval) {
-    trace["error_y"] = {{"type", "data"},      {"symmetric", false}, {"array", above},
-                        {"arrayminus", below}, {"thickness", 1},     {"width", 2}};
+    trace["error_y"] = {{"type", "data"},
+                        {"symmetric", false},
+                        {"array", above},
+                        {"arrayminus", below},
+                        {"thickness", 1.2},
+                        {"width", 2},
+                        {"color", colour(look.colour)}};
   }
   return trace;
 }
@@ -111,44 +93,46 @@ std::vector<double> log_spaced(double lo, double hi, int count) {
   return out;
 }
 
-Json horizontal_mark(double y, double from, double to, std::string_view label,
-                     std::string_view line_colour) {
+Json horizontal_mark(double y, const Range& x, std::string_view label) {
   return {{"type", "line"},
           {"layer", "below"},
-          {"x0", from},
-          {"x1", to},
+          {"x0", x.lo},
+          {"x1", x.hi},
           {"y0", y},
           {"y1", y},
-          {"line", {{"color", line_colour}, {"width", 2}}},
-          {"label",
-           {{"text", escape_html(label)},
-            {"textposition", "start"},
-            {"yanchor", "bottom"},
-            {"font", {{"size", 11}, {"color", "#333333"}}}}}};
-}
-
-Json vertical_mark(double x, std::string_view label) {
-  return {{"type", "line"},
-          {"layer", "below"},
-          {"yref", "paper"},
-          {"x0", x},
-          {"x1", x},
-          {"y0", 0},
-          {"y1", 1},
-          {"line", {{"color", "#666666"}, {"width", 1}, {"dash", "dot"}}},
+          {"line", {{"color", "#999999"}, {"width", 2}}},
           {"label",
            {{"text", escape_html(label)},
             {"textposition", "end"},
-            {"textangle", -90},
-            {"xanchor", "right"},
-            {"font", {{"size", 10}, {"color", "#555555"}}}}}};
+            {"yanchor", "top"},
+            {"padding", 7},
+            {"font", {{"size", 11}, {"color", "#333333"}}}}}};
+}
+
+Json vertical_mark(double x) {
+  return {{"type", "line"},  {"layer", "below"},
+          {"yref", "paper"}, {"x0", x},
+          {"x1", x},         {"y0", 0},
+          {"y1", 1},         {"line", {{"color", "#666666"}, {"width", 1}, {"dash", "dot"}}}};
 }
 
 Json vertical_band(double lo, double hi) {
-  return {{"type", "rect"}, {"layer", "below"},        {"yref", "paper"},
-          {"x0", lo},       {"x1", hi},                {"y0", 0},
-          {"y1", 1},        {"fillcolor", "#56B4E9"}, {"opacity", 0.2},
-          {"line", {{"width", 0}}}};
+  return {{"type", "rect"},  {"layer", "below"},
+          {"yref", "paper"}, {"x0", lo},
+          {"x1", hi},        {"y0", 0},
+          {"y1", 1},         {"fillcolor", "#56B4E9"},
+          {"opacity", 0.2},  {"line", {{"width", 0}}}};
+}
+
+Json top_label(double x, std::string_view label) {
+  // Coordinates of annotations on log axes are logarithms; those of shapes are not.
+  return {{"x", std::log10(x)},
+          {"y", 1},
+          {"yref", "paper"},
+          {"text", escape_html(label)},
+          {"showarrow", false},
+          {"yanchor", "bottom"},
+          {"font", {{"size", 10}, {"color", "#555555"}}}};
 }
 
 }  // namespace warpmeter

@@ -13,22 +13,23 @@
 
 namespace warpmeter {
 
-// One figure of plotly: page.js adds fonts, margins and what a narrow screen needs.
+// One figure of plotly: page.js adds ticks, fonts, margins and what a narrow screen needs.
 struct Plot {
   Json data = Json::array();
-  Json layout = Json::object();
+  Json layout = Json::object();  // keys xaxis and yaxis are made by axis()
+  Unit x_unit = Unit::one;
+  Unit y_unit = Unit::one;
+  std::string_view shape = "wide";  // or "square": a class of page.css
 };
 
 // Okabe and Ito's palette, which people with colour-blindness can tell apart, without its yellow
-// (too pale on white); beyond seven it repeats, so symbols must differ too. https://jfly.uni-koeln.de/color/
+// (too pale on white); beyond seven it repeats, so symbols must differ too.
+// https://jfly.uni-koeln.de/color/
 std::string_view colour(std::size_t index);
 std::string_view symbol(std::size_t index);
 
 enum class Scale { linear, log };
-
-// Axis whose ticks carry SI prefixes and the unit; bytes get binary prefixes over [lo, hi] instead.
-Json si_axis(std::string_view title, Unit unit, Scale scale);
-Json byte_axis(std::string_view title, double lo, double hi);
+Json axis(std::string_view title, Scale scale);
 
 // How a measured series is drawn.
 struct Look {
@@ -38,8 +39,10 @@ struct Look {
   std::string_view mode = "lines+markers";
 };
 
-// Points with interval bars; a point with an unusable verdict is a grey cross. `name` is plain text.
-Json measured_trace(const std::vector<SeriesPoint>& points, std::string_view name, const Look& look);
+// Points with interval bars; a point with an unusable verdict is a grey cross. `name` is plain
+// text.
+Json measured_trace(const std::vector<SeriesPoint>& points, std::string_view name,
+                    const Look& look);
 
 // A computed line without markers. `dash` as in plotly: "solid", "dash", "dot".
 struct Line {
@@ -60,10 +63,11 @@ std::optional<Range> x_range(const std::vector<Series>& all);
 // `count` abscissas from lo to hi, equally spaced on a log axis; both must be positive.
 std::vector<double> log_spaced(double lo, double hi, int count);
 
-// Marks over the whole plot, given in data coordinates. `label` is plain text.
-Json horizontal_mark(double y, double from, double to, std::string_view label,
-                     std::string_view line_colour);
-Json vertical_mark(double x, std::string_view label);
+// Shapes in data coordinates; the labels are plain text.
+Json horizontal_mark(double y, const Range& x, std::string_view label);
+Json vertical_mark(double x);
 Json vertical_band(double lo, double hi);
+// An annotation above the plot at abscissa x of a log axis.
+Json top_label(double x, std::string_view label);
 
 }  // namespace warpmeter

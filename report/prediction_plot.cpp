@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "report/html.h"
 #include "report/kernels.h"
@@ -17,8 +18,7 @@ namespace {
 std::string hover_of(const PredictedKernel& kernel) {
   std::string text =
       fmt::format("{}<br>measured {}, predicted {} ({})", escape_html(kernel.id),
-                  format_si(*kernel.measured_s, Unit::second),
-                  format_si(*kernel.model_s, Unit::second),
+                  si_text(*kernel.measured_s, Unit::second), si_text(*kernel.model_s, Unit::second),
                   signed_percent_text(*kernel.model_s / *kernel.measured_s - 1));
   if (kernel.interval) text += "<br>90 %: " + interval_text(kernel.interval, Unit::second);
   if (!kernel.bound.empty()) text += "<br>bound: " + escape_html(kernel.bound);
@@ -30,14 +30,13 @@ Json split_trace(const ValidationData& data, const std::string& family, const st
   std::vector<SeriesPoint> points;
   for (const PredictedKernel& kernel : data.kernels) {
     if (kernel.family != family || kernel.split != split || !kernel.drawable()) continue;
-    points.push_back({*kernel.measured_s, *kernel.model_s, kernel.interval, Verdict::ok,
-                      hover_of(kernel)});
+    points.push_back(
+        {*kernel.measured_s, *kernel.model_s, kernel.interval, Verdict::ok, hover_of(kernel)});
   }
   if (points.empty()) return nullptr;
   const bool fitted = split == "fit";
   Json trace = measured_trace(points, fitted ? family + " (fit)" : family,
                               {index, index, fitted ? "open" : "full", "markers"});
-  trace["legendgroup"] = escape_html(family);
   return trace;
 }
 
@@ -67,35 +66,55 @@ Plot plot_of(const ValidationData& data) {
   range = {range.lo / 1.5, range.hi * 1.5};
   add_band(range, plot.data);
   for (std::size_t i = 0; i < all.size(); ++i) {
+    bool in_legend = false;  // one entry for both splits
     for (const char* split : {"held_out", "fit"}) {
       Json trace = split_trace(data, all[i], split, i);
-      if (!trace.is_null()) plot.data.push_back(std::move(trace));
+      if (trace.is_null()) continue;
+      trace["showlegend"] = std::exchange(in_legend, true) == false;
+      plot.data.push_back(std::move(trace));
     }
   }
-  plot.layout = {{"xaxis", si_axis("measured time", Unit::second, Scale::log)},
-                 {"yaxis", si_axis("predicted time", Unit::second, Scale::log)}};
+  plot.layout = {{"xaxis", axis("measured time", Scale::log)},
+                 {"yaxis", axis("predicted time", Scale::log)}};
+  plot.x_unit = Unit::second;
+  plot.y_unit = Unit::second;
+  plot.shape = "square";
   return plot;
 }
 
-std::string score_table(const ValidationData& data) {
+// One block of rows for each group of kernels; only its first row names it.
+std::string score_table(const ValidationData& data, std::string_view split) {
   std::vector<std::vector<std::string>> rows;
-  std::string group;
+  std::string last;
   for (const ErrorScore& score : data.scores) {
-    const std::string split = score.split == "fit" ? "Fitting shapes" : "Held-out shapes";
-    const std::string next =
-        split + ", " + (score.name.empty() ? score.group : score.group + " " + score.name);
-    if (next != group) rows.push_back({escape_html(group = next)});
-    rows.push_back({escape_html(score.predictor), fmt::format("{:g} of {:g}", score.n, score.rows),
-                    percent_text(score.mape),
+    if (score.split != split) continue;
+    const std::string group = score.name.empty() ? score.group : score.group + " " + score.name;
+    rows.push_back({group == last ? "" : escape_html(group), escape_html(score.predictor),
+                    fmt::format("{:g} of {:g}", score.n, score.rows), percent_text(score.mape),
                     score.mape_interval ? percent_text(score.mape_interval->lo) + " – " +
                                               percent_text(score.mape_interval->hi)
                                         : "",
                     percent_text(score.median), percent_text(score.p90),
                     signed_percent_text(score.bias), percent_text(score.within)});
+    last = group;
   }
-  return html_table({"predictor", "n>", "MAPE>", "90 % interval>", "median>", "p90>", "bias>",
-                     "inside interval>"},
+  if (rows.empty()) return "";
+  return html_table({"kernels", "predictor", "n>", "MAPE>", "90 % interval>", "median>", "p90>",
+                     "bias>", "inside interval>"},
                     rows);
+}
+
+std::string score_tables(const ValidationData& data) {
+  const std::string fit = score_table(data, "fit");
+  return "<h3>Errors on held-out shapes</h3>\n" +
+         paragraph("how",
+                   "Of predicted / measured - 1: mean, median and 90th percentile of its size, and "
+                   "its signed mean. A model is worth its parameters only if it beats both "
+                   "baselines here.") +
+         score_table(data, "held_out") +
+         (fit.empty() ? ""
+                      : "<details><summary>Errors on the fitting shapes</summary>\n" + fit +
+                            "</details>\n");
 }
 
 std::string excluded_table(const ValidationData& data) {
@@ -115,11 +134,12 @@ Section prediction_section(const ReportInput& input) {
   const bool any = std::any_of(data.kernels.begin(), data.kernels.end(),
                                [](const PredictedKernel& k) { return k.drawable(); });
   if (!any) {
-    section.intro = paragraph("missing", input.validation.is_null()
-                                             ? "No validation was given: it needs a machine and "
-                                               "measured kernels. " +
-                                                   why_missing(input, "kernel.time")
-                                             : "No kernel has both a measured and a predicted time.");
+    section.intro =
+        paragraph("missing", input.validation.is_null()
+                                 ? "No validation was given: it needs a machine and "
+                                   "measured kernels. " +
+                                       why_missing(input, "kernel.time")
+                                 : "No kernel has both a measured and a predicted time.");
   } else {
     section.intro = paragraph(
         "how",
@@ -128,14 +148,7 @@ Section prediction_section(const ReportInput& input) {
         "were used to fit overlap and overhead: only the full ones test the model.");
     section.plot = plot_of(data);
   }
-  if (!data.scores.empty()) {
-    section.rest = "<h3>Errors</h3>\n" +
-                   paragraph("how",
-                             "Of predicted / measured - 1: mean, median and 90th percentile of its "
-                             "size, and its signed mean. A model is worth its parameters only if "
-                             "it beats both baselines on held-out shapes.") +
-                   score_table(data);
-  }
+  if (!data.scores.empty()) section.rest = score_tables(data);
   for (const std::string& note : data.notes) section.rest += paragraph("how", escape_html(note));
   section.rest += excluded_table(data);
   return section;

@@ -34,8 +34,8 @@ std::string fact_table(const Facts& facts) {
     const auto value = fact_number(facts, name);
     std::string text = fact.value.is_string() ? fact.value.get<std::string>() : fact.value.dump();
     if (value && fact.unit) text = value_text(value, *fact.unit);
-    rows.push_back({code(name), fact.value.is_null() ? "–" : escape_html(text),
-                    escape_html(fact.source)});
+    rows.push_back(
+        {code(name), fact.value.is_null() ? "–" : escape_html(text), escape_html(fact.source)});
   }
   return "<h3>Facts of the device</h3>\n" + html_table({"fact", "value", "who says so"}, rows);
 }
@@ -48,22 +48,23 @@ Section provenance_section(const ReportInput& input) {
     section.intro = paragraph("missing", "No run and no machine document was given.");
     return section;
   }
-  section.intro = paragraph("how",
-                            "The documents behind this page, complete but for the raw samples, "
-                            "which are in the run documents. All numbers there are in SI base units.");
+  section.intro =
+      paragraph("how",
+                "The documents behind this page, complete but for the raw samples, "
+                "which are in the run documents. All numbers there are in SI base units.");
   section.rest = fact_table(input.runs.empty() ? input.machine->facts : input.runs.front().facts);
   for (std::size_t i = 0; i < input.runs.size(); ++i) {
     const Run& run = input.runs[i];
-    section.rest += document_details(
-        fmt::format("Run {}: {}, {}, {} measurements", i + 1, run.device, to_string(run.source),
-                    run.measurements.size()),
-        without_samples(run));
+    section.rest +=
+        document_details(fmt::format("Run {}: {}, {}, {} measurements", i + 1, run.device,
+                                     to_string(run.source), run.measurements.size()),
+                         without_samples(run));
   }
   if (input.machine) {
-    section.rest += document_details(
-        fmt::format("Machine: {}, {} parameters", input.machine->device,
-                    input.machine->parameters.size()),
-        to_json(*input.machine));
+    section.rest +=
+        document_details(fmt::format("Machine: {}, {} parameters", input.machine->device,
+                                     input.machine->parameters.size()),
+                         to_json(*input.machine));
   }
   if (!input.validation.is_null()) {
     section.rest += document_details("Validation", input.validation);

@@ -30,11 +30,16 @@ std::string section_html(const Section& section, Json& figures) {
   std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}", section.id,
                                 escape_html(section.title), section.intro);
   if (section.plot) {
-    figures[section.id] = {{"data", section.plot->data}, {"layout", section.plot->layout}};
+    const Plot& plot = *section.plot;
+    figures[section.id] = {
+        {"data", plot.data},
+        {"layout", plot.layout},
+        {"units", {{"x", to_string(plot.x_unit)}, {"y", to_string(plot.y_unit)}}}};
     out += fmt::format(
-        "<div class=\"plot\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The plot "
+        "<div class=\"plot {}\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The "
+        "plot "
         "needs JavaScript; the tables do not.</noscript></div>\n",
-        section.id, escape_html(section.title));
+        plot.shape, section.id, escape_html(section.title));
   }
   return out + section.rest + "</section>\n";
 }
@@ -43,25 +48,27 @@ std::string section_html(const Section& section, Json& figures) {
 
 std::string render_report(const ReportInput& input) {
   const std::vector<Section> sections = {
-      machine_section(input),    staircase_section(input), footprint_section(input),
-      in_flight_section(input),  loaded_section(input),    transfer_section(input),
-      roofline_section(input),   prediction_section(input), kernel_section(input),
-      missing_section(input),    provenance_section(input), glossary_section()};
+      machine_section(input),   staircase_section(input),  footprint_section(input),
+      in_flight_section(input), loaded_section(input),     transfer_section(input),
+      roofline_section(input),  prediction_section(input), kernel_section(input),
+      missing_section(input),   provenance_section(input), glossary_section()};
   Json figures = Json::object();
   std::string body;
   for (const Section& section : sections) body += section_html(section, figures);
 
   std::string out;
   out.reserve(plotly_js().size() + body.size() + (std::size_t{1} << 20));
-  out += "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
+  out +=
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
   out += escape_html(title_of(input));
   out += "</title>\n<style>\n";
   out += page_css();
   out += "</style>\n</head>\n<body>\n<div id=\"script-errors\" role=\"alert\"></div>\n";
   out += navigation(sections);
   out += "<main>\n" + headline(input) + body + "</main>\n";
-  out += "<script type=\"application/json\" id=\"figures\">" + json_in_script(figures) + "</script>\n";
+  out +=
+      "<script type=\"application/json\" id=\"figures\">" + json_in_script(figures) + "</script>\n";
   out += "<script>\n";
   out += page_js();
   out += "</script>\n<script>\n";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -19,30 +20,35 @@ namespace warpmeter {
 namespace {
 
 struct Roof {
-  std::string resource;  // "f32", "dram"
-  std::string label;     // "f32 burst 205.1 Gop/s"
+  std::string resource;  // "f32", "DRAM"
+  std::string kind;      // "sustained", "burst", "tensor", "read"
   double value = 0;      // op/s or B/s
-  bool burst = false;
+  Unit unit = Unit::one;
 };
 
 struct Roofs {
-  std::vector<Roof> compute;
-  std::vector<Roof> memory;  // the fastest first
+  std::vector<Roof> compute;  // the highest first
+  std::vector<Roof> memory;
 };
 
-// The third part of "throughput.fma.f32.device.sustained", the second of "bandwidth.l2.read.device".
+// The third part of "throughput.fma.f32.device.sustained", the second of
+// "bandwidth.l2.read.device".
 std::string resource_of(const std::string& parameter, Unit unit) {
   std::size_t begin = parameter.find('.') + 1;
   if (unit == Unit::op_per_second) begin = parameter.find('.', begin) + 1;
-  return parameter.substr(begin, parameter.find('.', begin) - begin);
+  std::string resource = parameter.substr(begin, parameter.find('.', begin) - begin);
+  if (unit == Unit::byte_per_second) {
+    for (char& c : resource) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return resource;
 }
 
 Roof roof_of(const std::string& parameter, double value, Unit unit) {
-  const std::string resource = resource_of(parameter, unit);
-  const bool burst = parameter.ends_with(".burst");
-  std::string kind = unit == Unit::byte_per_second ? "read" : burst ? "burst" : "sustained";
-  if (parameter.starts_with("throughput.mma.")) kind = "tensor";
-  return {resource, fmt::format("{} {} {}", resource, kind, format_si(value, unit)), value, burst};
+  std::string kind = unit == Unit::byte_per_second             ? "read"
+                     : parameter.starts_with("throughput.mma") ? "tensor"
+                     : parameter.ends_with(".burst")           ? "burst"
+                                                               : "sustained";
+  return {resource_of(parameter, unit), kind, value, unit};
 }
 
 // The ceilings that the model uses, and the burst ones, which it does not.
@@ -57,9 +63,9 @@ Roofs roofs_of(const Machine& machine) {
       roofs.compute.push_back(roof_of(name, *parameter.value, parameter.unit));
     }
   }
-  const auto faster = [](const Roof& a, const Roof& b) { return a.value > b.value; };
-  std::sort(roofs.compute.begin(), roofs.compute.end(), faster);
-  std::sort(roofs.memory.begin(), roofs.memory.end(), faster);
+  const auto higher = [](const Roof& a, const Roof& b) { return a.value > b.value; };
+  std::sort(roofs.compute.begin(), roofs.compute.end(), higher);
+  std::sort(roofs.memory.begin(), roofs.memory.end(), higher);
   return roofs;
 }
 
@@ -75,35 +81,50 @@ Range intensities(const std::vector<Series>& kernels, const Roofs& roofs) {
 
 // A label at one end of a roof; coordinates of annotations on log axes are logarithms.
 Json roof_label(double x, double y, const std::string& text, const char* anchor) {
-  return {{"x", std::log10(x)},  {"y", std::log10(y)}, {"text", escape_html(text)},
-          {"showarrow", false},  {"xanchor", anchor},  {"yanchor", "bottom"},
+  return {{"x", std::log10(x)},
+          {"y", std::log10(y)},
+          {"text", escape_html(text)},
+          {"showarrow", false},
+          {"xanchor", anchor},
+          {"yanchor", "bottom"},
           {"font", {{"size", 11}, {"color", "#333333"}}}};
 }
 
+// Roofs carry their name at one end, so that the legend is for the kernels alone.
+Json roof_trace(const Roof& roof, const Range& x, const Range& y, std::string_view grey) {
+  Json trace =
+      line_trace({fmt::format("{} {} {}", roof.resource, roof.kind, si_text(roof.value, roof.unit)),
+                  {x.lo, x.hi},
+                  {y.lo, y.hi},
+                  grey,
+                  roof.kind == "burst" ? "dash" : "solid"});
+  trace["showlegend"] = false;
+  return trace;
+}
+
 void add_roofs(const Roofs& roofs, const Range& range, Plot& plot) {
-  static constexpr std::array greys = {"#b5b5b5", "#909090", "#606060", "#222222"};
+  static constexpr std::array greys = {"#222222", "#606060", "#909090", "#b5b5b5"};
   const double top = roofs.compute.front().value;
   Json labels = Json::array();
   for (std::size_t i = 0; i < roofs.memory.size(); ++i) {
     const Roof& roof = roofs.memory[i];
-    const std::size_t shade = std::min(i + greys.size() - std::min(greys.size(), roofs.memory.size()),
-                                       greys.size() - 1);
-    plot.data.push_back(line_trace({roof.label,
-                                    {range.lo, top / roof.value},
-                                    {range.lo * roof.value, top},
-                                    greys[shade],
-                                    "solid"}));
-    labels.push_back(roof_label(range.lo, range.lo * roof.value, roof.resource, "left"));
+    const std::size_t shade = std::min(roofs.memory.size() - 1 - i, greys.size() - 1);
+    plot.data.push_back(
+        roof_trace(roof, {range.lo, top / roof.value}, {range.lo * roof.value, top}, greys[shade]));
+    labels.push_back(roof_label(range.lo * 1.06, range.lo * roof.value,
+                                roof.resource + " " + si_text(roof.value, roof.unit), "left"));
   }
-  std::set<std::string> labelled;
+  std::map<std::string, std::string> names;  // one label for burst and sustained
   for (const Roof& roof : roofs.compute) {
-    plot.data.push_back(line_trace({roof.label,
-                                    {roof.value / roofs.memory.front().value, range.hi},
-                                    {roof.value, roof.value},
-                                    "#222222",
-                                    roof.burst ? "dash" : "solid"}));
-    if (labelled.insert(roof.resource).second) {
-      labels.push_back(roof_label(range.hi, roof.value, roof.resource, "right"));
+    std::string& name = names[roof.resource];
+    name += (name.empty() ? roof.resource + ": " : ", ") + si_text(roof.value, roof.unit) + " " +
+            roof.kind;
+  }
+  for (const Roof& roof : roofs.compute) {
+    plot.data.push_back(roof_trace(roof, {roof.value / roofs.memory.front().value, range.hi},
+                                   {roof.value, roof.value}, greys.front()));
+    if (const auto name = names.extract(roof.resource)) {
+      labels.push_back(roof_label(range.hi / 1.06, roof.value, name.mapped(), "right"));
     }
   }
   plot.layout["annotations"] = labels;
@@ -112,8 +133,8 @@ void add_roofs(const Roofs& roofs, const Range& range, Plot& plot) {
 std::string hover_of(const KernelRow& row, const RooflinePoint& point) {
   std::string text =
       fmt::format("<b>{}</b> {}<br>{}<br>{}, {}, {:.3g} op/B", escape_html(row.kernel),
-                  escape_html(row.type), escape_html(row.shape), format_si(row.time_s, Unit::second),
-                  format_si(point.ops_per_s, Unit::op_per_second), point.intensity);
+                  escape_html(row.type), escape_html(row.shape), si_text(row.time_s, Unit::second),
+                  si_text(point.ops_per_s, Unit::op_per_second), point.intensity);
   if (row.bound_s) {
     text += fmt::format("<br>{} of the bound ({})", percent_text(*row.bound_s / row.time_s),
                         escape_html(row.bound));
@@ -158,15 +179,16 @@ std::string without_arithmetic(const std::vector<KernelRow>& rows) {
 Section roofline_section(const ReportInput& input) {
   Section section{"roofline", "Roofline", "", {}, ""};
   if (!input.machine) {
-    section.intro = paragraph("missing", "No machine document was given, so there are no ceilings.");
+    section.intro =
+        paragraph("missing", "No machine document was given, so there are no ceilings.");
     return section;
   }
   const Roofs roofs = roofs_of(*input.machine);
   if (roofs.compute.empty() || roofs.memory.empty()) {
-    section.intro = paragraph(
-        "missing", fmt::format("The machine has no {} with a value, so there is no roof.",
-                               code(roofs.compute.empty() ? "throughput.*.device"
-                                                          : "bandwidth.*.read.device")));
+    section.intro =
+        paragraph("missing", fmt::format("The machine has no {} with a value, so there is no roof.",
+                                         code(roofs.compute.empty() ? "throughput.*.device"
+                                                                    : "bandwidth.*.read.device")));
     return section;
   }
   section.intro = paragraph(
@@ -183,8 +205,9 @@ Section roofline_section(const ReportInput& input) {
     drawn.push_back(series);
   }
   add_roofs(roofs, intensities(drawn, roofs), plot);
-  plot.layout["xaxis"] = si_axis("arithmetic intensity [op/B]", Unit::one, Scale::log);
-  plot.layout["yaxis"] = si_axis("performance", Unit::op_per_second, Scale::log);
+  plot.layout["xaxis"] = axis("arithmetic intensity [op/B]", Scale::log);
+  plot.layout["yaxis"] = axis("performance", Scale::log);
+  plot.y_unit = Unit::op_per_second;
   section.plot = std::move(plot);
   if (rows.empty()) section.rest += paragraph("missing", why_missing(input, "kernel.time"));
   section.rest += without_arithmetic(rows);

@@ -18,13 +18,13 @@ namespace {
 SeriesPoint point_of(const Measurement& measurement, double x) {
   SeriesPoint point{x, *measurement.value, measurement.interval, measurement.verdict, ""};
   point.hover = escape_html(measurement.id) + "<br>" +
-                escape_html(format_si(*measurement.value, measurement.unit));
+                escape_html(si_text(*measurement.value, measurement.unit));
   if (measurement.interval) {
     point.hover += " (" + escape_html(interval_text(measurement.interval, measurement.unit)) + ")";
   }
   if (measurement.verdict != Verdict::ok) {
-    point.hover += fmt::format("<br>{}: {}", to_string(measurement.verdict),
-                               escape_html(measurement.reason));
+    point.hover +=
+        fmt::format("<br>{}: {}", to_string(measurement.verdict), escape_html(measurement.reason));
   }
   return point;
 }
@@ -36,8 +36,9 @@ std::vector<Series> machine_series(const Machine& machine, std::string_view quan
     if (curve.quantity != quantity || curve.x_name != x_name) continue;
     Series series{curve.quantity, curve.parameters, parameters_text(curve.parameters), {}};
     for (const CurvePoint& point : curve.points) {
-      series.points.push_back({point.x, point.y, point.interval, Verdict::ok,
-                               escape_html(format_si(point.y, curve.y_unit)) + " (machine document)"});
+      series.points.push_back(
+          {point.x, point.y, point.interval, Verdict::ok,
+           escape_html(si_text(point.y, curve.y_unit)) + " (machine document)"});
     }
     out.push_back(std::move(series));
   }
@@ -81,7 +82,8 @@ std::vector<Series> series_of(const ReportInput& input, std::string_view quantit
     for (auto& [key, series] : groups) {
       std::stable_sort(series.points.begin(), series.points.end(),
                        [](const auto& a, const auto& b) { return a.x < b.x; });
-      series.name = fmt::format(" · run {} ({})", &run - input.runs.data() + 1, to_string(run.source));
+      series.name =
+          fmt::format(" · run {} ({})", &run - input.runs.data() + 1, to_string(run.source));
       out.push_back(std::move(series));
     }
   }
@@ -116,7 +118,8 @@ std::string why_missing(const ReportInput& input, std::string_view quantity) {
     for (const std::string& reason : reasons) out += escape_html(reason) + ". ";
     return out;
   }
-  if (input.runs.empty()) return "No run document was given, so there is no " + code(quantity) + ".";
+  if (input.runs.empty())
+    return "No run document was given, so there is no " + code(quantity) + ".";
   if (only_published) return "The published sources carry no curve of " + code(quantity) + ".";
   return "No run document of this report holds " + code(quantity) +
          ": the benchmark was not selected or did not get its turn.";

@@ -82,11 +82,12 @@ Section transfer_section(const ReportInput& input) {
       continue;
     }
     plot.data.push_back(line_trace(line_of(*fit, name, *range, colour(i))));
-    rows.push_back({escape_html(name), format_si(fit->latency_s, Unit::second),
-                    format_si(fit->bandwidth, Unit::byte_per_second), worst_error(all[i], *fit)});
+    rows.push_back({escape_html(name), si_text(fit->latency_s, Unit::second),
+                    si_text(fit->bandwidth, Unit::byte_per_second), worst_error(all[i], *fit)});
   }
-  plot.layout = {{"xaxis", byte_axis("size", range->lo, range->hi)},
-                 {"yaxis", si_axis("time", Unit::second, Scale::log)}};
+  plot.layout = {{"xaxis", axis("size", Scale::log)}, {"yaxis", axis("time", Scale::log)}};
+  plot.x_unit = Unit::byte;
+  plot.y_unit = Unit::second;
   section.plot = std::move(plot);
   section.rest = html_table(
       {"transfer", "latency>", "bandwidth>", "worst error of these two parameters>"}, rows);

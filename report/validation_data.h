@@ -28,10 +28,10 @@ struct PredictedKernel {
 struct ErrorScore {
   std::string predictor;  // "model", "nameplate", "mean"
   std::string split;
-  std::string group;  // "all", "family", "bound"
-  std::string name;   // of the family or bound, "" for all
-  double rows = 0;    // with a measurement
-  double n = 0;       // of these, predicted
+  std::string group;                                      // "all", "family", "bound"
+  std::string name;                                       // of the family or bound, "" for all
+  double rows = 0;                                        // with a measurement
+  double n = 0;                                           // of these, predicted
   std::optional<double> mape, median, p90, bias, within;  // null for n = 0
   std::optional<Interval> mape_interval;
 };

@@ -12,8 +12,9 @@
 namespace warpmeter {
 
 inline constexpr Verdict all_verdicts[] = {
-    Verdict::ok,          Verdict::multimodal, Verdict::ramping,     Verdict::throttled, Verdict::contaminated,
-    Verdict::above_limit, Verdict::unstable,   Verdict::unsupported, Verdict::failed};
+    Verdict::ok,        Verdict::multimodal,   Verdict::ramping,
+    Verdict::throttled, Verdict::contaminated, Verdict::above_limit,
+    Verdict::unstable,  Verdict::unsupported,  Verdict::failed};
 inline constexpr Status all_statuses[] = {Status::measured,         Status::derived,
                                           Status::published,        Status::borrowed,
                                           Status::not_identifiable, Status::not_measured};
