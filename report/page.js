@@ -124,7 +124,10 @@ function recordDrawn(element) {
 
 function draw(element, figure, width) {
   const layout = styledLayout(figure.layout, width || element.clientWidth);
-  if (width) layout.width = Math.min(width, element.clientWidth);
+  if (width) {
+    layout.width = Math.min(width, element.clientWidth);
+    layout.height = element.classList.contains('square') ? 560 : 390;
+  }
   const narrow = element.clientWidth < 560;
   const config = {responsive: !width, displaylogo: false, displayModeBar: narrow ? false : 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d']};
   element.ticksKey = '';

@@ -27,8 +27,8 @@ std::string navigation(const std::vector<Section>& sections) {
 
 // `figures` maps ids to figures; page.js finds them through data-figure.
 std::string section_html(const Section& section, Json& figures) {
-  std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}", section.id,
-                                escape_html(section.title), section.intro);
+  std::string out = fmt::format("<section id=\"{}\">\n<div class=\"figure\">\n<h2>{}</h2>\n{}",
+                                section.id, escape_html(section.title), section.intro);
   if (section.plot) {
     const Plot& plot = *section.plot;
     figures[section.id] = {
@@ -36,12 +36,11 @@ std::string section_html(const Section& section, Json& figures) {
         {"layout", plot.layout},
         {"units", {{"x", to_string(plot.x_unit)}, {"y", to_string(plot.y_unit)}}}};
     out += fmt::format(
-        "<div class=\"plot {}\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The "
-        "plot "
+        "<div class=\"plot {}\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The plot "
         "needs JavaScript; the tables do not.</noscript></div>\n",
         plot.shape, section.id, escape_html(section.title));
   }
-  return out + section.rest + "</section>\n";
+  return out + "</div>\n" + section.rest + "</section>\n";
 }
 
 }  // namespace

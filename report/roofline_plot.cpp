@@ -80,13 +80,14 @@ Range intensities(const std::vector<Series>& kernels, const Roofs& roofs) {
 }
 
 // A label at one end of a roof; coordinates of annotations on log axes are logarithms.
-Json roof_label(double x, double y, const std::string& text, const char* anchor) {
+Json roof_label(double x, double y, const std::string& text, const char* x_anchor,
+                const char* y_anchor) {
   return {{"x", std::log10(x)},
           {"y", std::log10(y)},
           {"text", escape_html(text)},
           {"showarrow", false},
-          {"xanchor", anchor},
-          {"yanchor", "bottom"},
+          {"xanchor", x_anchor},
+          {"yanchor", y_anchor},
           {"font", {{"size", 11}, {"color", "#333333"}}}};
 }
 
@@ -112,7 +113,7 @@ void add_roofs(const Roofs& roofs, const Range& range, Plot& plot) {
     plot.data.push_back(
         roof_trace(roof, {range.lo, top / roof.value}, {range.lo * roof.value, top}, greys[shade]));
     labels.push_back(roof_label(range.lo * 1.06, range.lo * roof.value,
-                                roof.resource + " " + si_text(roof.value, roof.unit), "left"));
+                                roof.resource + " " + si_text(roof.value, roof.unit), "left", "top"));
   }
   std::map<std::string, std::string> names;  // one label for burst and sustained
   for (const Roof& roof : roofs.compute) {
@@ -124,7 +125,7 @@ void add_roofs(const Roofs& roofs, const Range& range, Plot& plot) {
     plot.data.push_back(roof_trace(roof, {roof.value / roofs.memory.front().value, range.hi},
                                    {roof.value, roof.value}, greys.front()));
     if (const auto name = names.extract(roof.resource)) {
-      labels.push_back(roof_label(range.hi / 1.06, roof.value, name.mapped(), "right"));
+      labels.push_back(roof_label(range.hi / 1.06, roof.value, name.mapped(), "right", "bottom"));
     }
   }
   plot.layout["annotations"] = labels;
