@@ -101,7 +101,7 @@ function styledLayout(layout, width) {
   const narrow = width < 560;
   return Object.assign({}, layout, {
     font: {family: 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif', size: narrow ? 11 : 13, color: '#1a1a1a'},
-    paper_bgcolor: '#fff', plot_bgcolor: '#fff', hovermode: 'closest', dragmode: narrow ? false : 'zoom',
+    paper_bgcolor: '#fff', plot_bgcolor: '#fff', hovermode: 'closest', showlegend: true, dragmode: narrow ? false : 'zoom',
     margin: {l: narrow ? 8 : 60, r: narrow ? 10 : 16, t: 34, b: 44},
     hoverlabel: {bgcolor: '#fff', bordercolor: '#888', align: 'left', font: {size: 12, color: '#1a1a1a'}},
     legend: Object.assign({
@@ -126,7 +126,7 @@ function draw(element, figure, width) {
   const layout = styledLayout(figure.layout, width || element.clientWidth);
   if (width) {
     layout.width = Math.min(width, element.clientWidth);
-    layout.height = element.classList.contains('square') ? 560 : 390;
+    layout.height = element.classList.contains('square') ? 560 : 320;
   }
   const narrow = element.clientWidth < 560;
   const config = {responsive: !width, displaylogo: false, displayModeBar: narrow ? false : 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d']};

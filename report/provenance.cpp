@@ -27,6 +27,19 @@ std::string document_details(const std::string& title, const Json& document) {
                      escape_html(title), indented(document));
 }
 
+std::string measurement_table(const Run& run) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Measurement& m : run.measurements) {
+    std::size_t samples = 0;
+    for (const auto& campaign : m.samples) samples += campaign.size();
+    rows.push_back({code(m.id), value_text(m.value, m.unit), interval_text(m.interval, m.unit),
+                    fmt::format("{} / {}", m.samples.size(), samples), verdict_badge(m.verdict),
+                    escape_html(m.reason)});
+  }
+  return html_table(
+      {"measurement", "value>", "90 % interval>", "campaigns / samples>", "verdict", "why"}, rows);
+}
+
 std::string fact_table(const Facts& facts) {
   if (facts.empty()) return "";
   std::vector<std::vector<std::string>> rows;
@@ -55,19 +68,23 @@ Section provenance_section(const ReportInput& input) {
   section.rest = fact_table(input.runs.empty() ? input.machine->facts : input.runs.front().facts);
   for (std::size_t i = 0; i < input.runs.size(); ++i) {
     const Run& run = input.runs[i];
+    section.rest += fmt::format(
+        "<details class=\"raw\"><summary>Table of all measurements of run "
+        "{}</summary>\n{}</details>\n",
+        i + 1, measurement_table(run));
     section.rest +=
-        document_details(fmt::format("Run {}: {}, {}, {} measurements", i + 1, run.device,
-                                     to_string(run.source), run.measurements.size()),
+        document_details(fmt::format("Document of run {}: {}, {}, {} measurements", i + 1,
+                                     run.device, to_string(run.source), run.measurements.size()),
                          without_samples(run));
   }
   if (input.machine) {
     section.rest +=
-        document_details(fmt::format("Machine: {}, {} parameters", input.machine->device,
-                                     input.machine->parameters.size()),
+        document_details(fmt::format("Document of the machine: {}, {} parameters",
+                                     input.machine->device, input.machine->parameters.size()),
                          to_json(*input.machine));
   }
   if (!input.validation.is_null()) {
-    section.rest += document_details("Validation", input.validation);
+    section.rest += document_details("Document of the validation", input.validation);
   }
   return section;
 }

@@ -36,7 +36,8 @@ std::string section_html(const Section& section, Json& figures) {
         {"layout", plot.layout},
         {"units", {{"x", to_string(plot.x_unit)}, {"y", to_string(plot.y_unit)}}}};
     out += fmt::format(
-        "<div class=\"plot {}\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The plot "
+        "<div class=\"plot {}\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"><noscript>The "
+        "plot "
         "needs JavaScript; the tables do not.</noscript></div>\n",
         plot.shape, section.id, escape_html(section.title));
   }

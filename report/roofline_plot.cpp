@@ -113,7 +113,8 @@ void add_roofs(const Roofs& roofs, const Range& range, Plot& plot) {
     plot.data.push_back(
         roof_trace(roof, {range.lo, top / roof.value}, {range.lo * roof.value, top}, greys[shade]));
     labels.push_back(roof_label(range.lo * 1.06, range.lo * roof.value,
-                                roof.resource + " " + si_text(roof.value, roof.unit), "left", "top"));
+                                roof.resource + " " + si_text(roof.value, roof.unit), "left",
+                                "top"));
   }
   std::map<std::string, std::string> names;  // one label for burst and sustained
   for (const Roof& roof : roofs.compute) {

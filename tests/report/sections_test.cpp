@@ -32,8 +32,9 @@ Run chase_run() {
   warpmeter::Run run;
   run.device = "cpu";
   for (const double footprint : {4096.0, 8192.0, 16384.0}) {
-    run.measurements.push_back(measured(
-        "latency.chase", {{"footprint", footprint}, {"page", "huge"}}, footprint * 1e-13, Unit::second));
+    run.measurements.push_back(measured("latency.chase",
+                                        {{"footprint", footprint}, {"page", "huge"}},
+                                        footprint * 1e-13, Unit::second));
   }
   return run;
 }
@@ -55,8 +56,9 @@ std::string body_of(const ReportInput& input) {
 
 TEST(Report, HasEverySectionEvenOfNothing) {
   const std::string body = body_of({});
-  for (const char* id : {"machine", "staircase", "footprint", "in-flight", "loaded", "transfer",
-                         "roofline", "prediction", "kernels", "missing", "provenance", "glossary"}) {
+  for (const char* id :
+       {"machine", "staircase", "footprint", "in-flight", "loaded", "transfer", "roofline",
+        "prediction", "kernels", "missing", "provenance", "glossary"}) {
     EXPECT_TRUE(holds(body, std::string("<section id=\"") + id + "\">"));
   }
   EXPECT_EQ(body.find("data-figure"), std::string::npos) << "an empty plot";
@@ -90,8 +92,8 @@ TEST(Report, MarksEmulatedAndPublished) {
 TEST(Series, SplitsByEveryParameterButTheAbscissa) {
   ReportInput input;
   input.runs.push_back(chase_run());
-  input.runs[0].measurements.push_back(measured(
-      "latency.chase", {{"footprint", 2048.0}, {"page", "4k"}}, 1e-9, Unit::second));
+  input.runs[0].measurements.push_back(
+      measured("latency.chase", {{"footprint", 2048.0}, {"page", "4k"}}, 1e-9, Unit::second));
   const auto all = series_of(input, "latency.chase", "footprint");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].name, "4 KiB pages");
@@ -112,9 +114,13 @@ TEST(Series, KeepsTwoRunsApartAndSaysTheirSource) {
 TEST(Series, FallsBackToTheCurvesOfTheMachine) {
   ReportInput input;
   input.machine.emplace();
-  input.machine->curves.push_back(
-      {"bandwidth.read", {{"threads", 2.0}}, "footprint", Unit::byte, Unit::byte_per_second,
-       {{4096, 1e9, {}}, {8192, 2e9, {}}}, {}});
+  input.machine->curves.push_back({"bandwidth.read",
+                                   {{"threads", 2.0}},
+                                   "footprint",
+                                   Unit::byte,
+                                   Unit::byte_per_second,
+                                   {{4096, 1e9, {}}, {8192, 2e9, {}}},
+                                   {}});
   const Section section = footprint_section(input);
   ASSERT_TRUE(section.plot);
   EXPECT_EQ(section.plot->data.at(0).at("x"), Json({4096, 8192}));
