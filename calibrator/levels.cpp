@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "core/stats.h"
 
@@ -54,24 +55,15 @@ double noise_of(const std::vector<double>& v) {
   return quantile(deviations, 0.25).value_or(0) / 0.3186 / std::sqrt(1.5);
 }
 
-// Median of log y in which each point counts with the log x that it stands for, so that the value
-// does not depend on where the grid happens to be dense.
+// level_median of log y.
 double median_of(const LogCurve& curve, const Stretch& stretch) {
-  std::vector<std::pair<double, double>> weighted;  // log y, weight
-  double total = 0;
-  for (std::size_t i = stretch.first; i <= stretch.last; ++i) {
-    const double left = curve.u[i > stretch.first ? i - 1 : i];
-    const double right = curve.u[i < stretch.last ? i + 1 : i];
-    weighted.emplace_back(curve.v[i], right - left);
-    total += right - left;
+  const std::size_t n = stretch.last - stretch.first + 1;
+  std::vector<double> x, y;
+  for (std::size_t i = stretch.first; i < stretch.first + n; ++i) {
+    x.push_back(std::exp(curve.u[i]));
+    y.push_back(curve.v[i]);
   }
-  std::sort(weighted.begin(), weighted.end());
-  double below = 0;
-  for (const auto& [value, weight] : weighted) {
-    below += weight;
-    if (below >= total / 2) return value;
-  }
-  return weighted.back().first;
+  return level_median(x, y);
 }
 
 // Least-squares change of log y over the stretch.
@@ -184,14 +176,19 @@ Level make_level(const LogCurve& curve, std::span<const double> x,
                  const std::vector<Stretch>& stretches, const Tolerances& tolerances) {
   Level level;
   double widest = -1, value = 0;
+  Stretch flat;
   for (const Stretch& stretch : stretches) {
-    const double mode = median_of(curve, flat_part(curve, stretch, tolerances.flat));
+    const Stretch part = flat_part(curve, stretch, tolerances.flat);
+    const double mode = median_of(curve, part);
     level.modes.push_back({std::exp(mode), x[stretch.first], x[stretch.last]});
     if (width(curve, stretch) <= widest) continue;
     widest = width(curve, stretch);
     value = mode;
+    flat = part;
   }
   level.value = std::exp(value);
+  level.flat_first = flat.first;
+  level.flat_last = flat.last;
   find_edges(curve, {stretches.front().first, stretches.back().last}, value, tolerances.edge,
              level);
   level.x_first = x[level.first];
@@ -216,6 +213,24 @@ void drop_against_trend(std::vector<Level>& levels, Trend trend) {
 }
 
 }  // namespace
+
+double level_median(std::span<const double> x, std::span<const double> y) {
+  std::vector<std::pair<double, double>> weighted;  // y, weight
+  double total = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double left = x[i > 0 ? i - 1 : i];
+    const double right = x[i + 1 < x.size() ? i + 1 : i];
+    weighted.emplace_back(y[i], std::log(right / left));
+    total += weighted.back().second;
+  }
+  std::sort(weighted.begin(), weighted.end());
+  double below = 0;
+  for (const auto& [value, weight] : weighted) {
+    below += weight;
+    if (below >= total / 2) return value;
+  }
+  return weighted.back().first;
+}
 
 Staircase detect_levels(std::span<const double> x, std::span<const double> y,
                         const LevelSettings& settings) {

@@ -193,7 +193,14 @@ OVERRIDES = {
 }
 # (file, slug, source) -> (verdict, reason) where the source itself shows that one number is not the whole truth.
 VERDICTS = {
-    ("a100", "latency.l2.hit.p50", "mt4g"): ("multimodal", "two groups, near and far L2 partition: p50 169, mean 221, p95 303 cycles; the source gives no interval"),
+    ("a100", "latency.l2.hit.p50", "mt4g"): ("multimodal", "two groups, near and far L2 partition: 160 to 179 and 280 to 319 cycles; the source gives no interval"),
+    ("v100", "latency.l2.hit.p50", "mt4g"): ("multimodal", "two groups of like size, about 203 and 224 cycles, by L2 slice; the source gives no interval"),
+}
+# (file, slug, source) -> (file under raw/, where, licence): single samples of the record, in its unit.
+MT4G = "github.com/caps-tum/mt4g@4cc55662 sample_results/"
+SAMPLES = {
+    (name, "latency.l2.hit.p50", "mt4g"): (f"mt4g/sample_results__{gpu}__{gpu}_-_L2_Latency.txt", f"{MT4G}{gpu}/{gpu}_-_L2_Latency.txt", "Apache-2.0")
+    for name, gpu in (("v100", "Tesla_V100-PCIE-16GB"), ("a100", "NVIDIA_A100-PCIE-40GB"), ("h100_sxm", "NVIDIA_H100_80GB_HBM3"))
 }
 
 # Slugs that are facts of the device (FACTS picks from them) or have no counterpart, by exact name.

@@ -152,6 +152,25 @@ class Records(unittest.TestCase):
                 self.assertEqual(original["value"], best[original["quantity"]])
                 self.assertEqual(item["value"], float(in_si(original["value"], original["unit"])))
 
+    def test_curve_points_keep_what_was_printed(self):
+        for name in NAMES:
+            for item in load(name)["measurements"]:
+                if "licence" in item["evidence"][0]:
+                    original = item["evidence"][0]["original"]
+                    value = in_si(original["value"], original["unit"])
+                    self.assertEqual(item["value"], float(Fraction(int(item["parameters"]["size"])) / value if item["quantity"] == "transfer.time" else value))
+
+    def test_samples_are_those_of_the_source(self):
+        for name, gpu, groups in (("v100", "Tesla_V100-PCIE-16GB", {20: 128, 22: 127}), ("a100", "NVIDIA_A100-PCIE-40GB", {16: 146, 28: 109}),
+                                  ("h100_sxm", "NVIDIA_H100_80GB_HBM3", {17: 15, 21: 240})):
+            text = (reference() / f"raw/mt4g/sample_results__{gpu}__{gpu}_-_L2_Latency.txt").read_text()
+            found = [item for item in load(name)["measurements"] if item["samples"]]
+            self.assertEqual(len(found), 1)
+            self.assertEqual(found[0]["samples"], [[float(number) for number in text.split()]])
+            self.assertEqual(sorted(found[0]["samples"][0])[127], found[0]["value"])
+            edges = sorted(groups)
+            self.assertEqual({edges[0]: sum(s < 10 * edges[1] for s in found[0]["samples"][0]), edges[1]: sum(s >= 10 * edges[1] for s in found[0]["samples"][0])}, groups)
+
     def test_curves_are_under_permissive_licences(self):
         for name in NAMES:
             points = collections.Counter()
@@ -192,11 +211,13 @@ class Transcriber(unittest.TestCase):
         for key, value, told in changes:
             with self.subTest(key):
                 shared = self.folder / key
-                shutil.copytree(reference(), shared, copy_function=shutil.copyfile)
-                table = json.loads((shared / "a100.json").read_text())
+                shared.mkdir()
+                for entry in reference().iterdir():
+                    (shared / entry.name).symlink_to(entry)
+                table = records("a100")
                 index = next(i for i, r in enumerate(table) if r["quantity"] == "latency.l1.hit" and r["source_title"].startswith("RRZE"))
                 table[index][key] = value
-                (shared / "a100.json").chmod(0o644)
+                (shared / "a100.json").unlink()
                 (shared / "a100.json").write_text(json.dumps(table))
                 result = self.transcribe(shared, self.folder)
                 self.assertEqual(result.returncode, 1)
