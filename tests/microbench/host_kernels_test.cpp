@@ -23,11 +23,10 @@ constexpr double guard = -777;
 constexpr std::size_t guards = 64;
 
 // `count` random numbers, then guards that no loop may touch.
-Doubles numbers(std::size_t count, std::uint64_t seed) {
+Doubles numbers(std::size_t count, std::uint64_t seed, double end = guard) {
   Doubles values = hwy::AllocateAligned<double>(count + guards);
   Random random(seed);
-  for (std::size_t i = 0; i < count + guards; ++i)
-    values[i] = i < count ? random.real(-9, 9) : guard;
+  for (std::size_t i = 0; i < count + guards; ++i) values[i] = i < count ? random.real(-9, 9) : end;
   return values;
 }
 
@@ -69,7 +68,7 @@ TEST_P(OnTarget, WriteFillsAllAndNoMore) {
 TEST_P(OnTarget, CopyCopiesAllAndNoMore) {
   for (auto* copy : {stream_copy, stream_copy_nt}) {
     for_each_count([copy](std::size_t count, std::size_t passes) {
-      const Doubles to = numbers(count, 3), from = numbers(count, 4);
+      const Doubles to = numbers(count, 3), from = numbers(count, 4, 1);
       copy(to.get(), from.get(), count, passes);
       for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(to[i], from[i]) << i << " of " << count;
       for (std::size_t i = count; i < count + guards; ++i) ASSERT_EQ(to[i], guard);

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "core/error.h"
 #include "microbench/host/chase_set.h"
 #include "microbench/host/clock.h"
+#include "microbench/host/hierarchy.h"
 #include "microbench/host/pages.h"
 #include "microbench/host/stream_set.h"
 #include "microbench/host/team.h"
@@ -23,6 +26,14 @@ namespace warpmeter {
 namespace {
 
 constexpr std::size_t mib = 1 << 20;
+
+std::size_t huge_kib_of_process() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  std::size_t kib = 0;
+  for (std::string line; std::getline(rollup, line);)
+    if (std::sscanf(line.c_str(), "AnonHugePages: %zu kB", &kib) == 1) break;
+  return kib;
+}
 
 TEST(Pages, OfFourKibAreNeverHuge) {
   const Pages pages(8 * mib, PageKind::base);
@@ -37,12 +48,10 @@ TEST(Pages, ThatAreHugeAreSeenAsSuch) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pages.data()) % Pages::huge_bytes, 0U);
   pages.populate(0, 2);
   pages.populate(1, 2);
-  try {
-    pages.require_kind();
-  } catch (const UnsupportedError& error) {
-    GTEST_SKIP() << error.what();
-  }
+  if (auto reason = huge_pages_reason(read_host_facts())) GTEST_SKIP() << *reason;
+  EXPECT_NO_THROW(pages.require_kind());
   EXPECT_EQ(pages.bytes_in_huge_pages(), 8 * mib);
+  EXPECT_GE(huge_kib_of_process(), 8 * 1024U);
 }
 
 TEST(Pages, ThatTurnOutWrongAreRefused) {
@@ -53,7 +62,7 @@ TEST(Pages, ThatTurnOutWrongAreRefused) {
   const Pages base(4 * mib, PageKind::base);
   madvise(base.data(), base.size(), MADV_HUGEPAGE);
   base.populate(0, 1);
-  if (base.bytes_in_huge_pages() == 0) GTEST_SKIP() << "no huge pages here";
+  if (auto reason = huge_pages_reason(read_host_facts())) GTEST_SKIP() << *reason;
   EXPECT_THROW(base.require_kind(), UnsupportedError);
 }
 
