@@ -107,6 +107,7 @@ function styledLayout(layout, width) {
     legend: Object.assign({
       orientation: 'h', x: 0, xanchor: 'left', y: 0, yanchor: 'bottom', yref: 'container', font: {size: narrow ? 10 : 12}, tracegroupgap: 0,
     }, layout.legend),
+    annotations: (layout.annotations || []).map(note => Object.assign({}, note, {font: Object.assign({}, note.font, narrow ? {size: 9} : {})})),
     xaxis: styledAxis(layout.xaxis), yaxis: styledAxis(layout.yaxis),
   });
 }
