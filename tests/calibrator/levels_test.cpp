@@ -112,7 +112,8 @@ TEST(Levels, AShallowRampHasNone) {
 }
 
 TEST(Levels, ASparseLevelSurvivesAnOutlierInItsMiddle) {
-  const std::vector<double> x{1, 2, 4, 8, 16, 32, 64, 128}, y{5, 5, 15, 5, 5, 40, 40, 40};
+  const auto x = grid(1, 8192, 14);
+  const std::vector<double> y{5, 5, 15, 5, 5, 40, 40, 40, 40, 40, 40, 40, 40, 40};
   EXPECT_EQ(detect_levels(x, y).levels.size(), 2u);
 }
 
