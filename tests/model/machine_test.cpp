@@ -62,7 +62,14 @@ TEST(Machine, SurvivesTheRoundTripThroughAFile) {
   EXPECT_EQ(read.source, Source::emulated);
   EXPECT_EQ(read.parameters.at("latency.l1.hit").value, 1.0 / 3e8);
   EXPECT_EQ(read.parameters.at("latency.l1.hit").interval, (Interval{3.1e-9, 3.5e-9}));
+  EXPECT_EQ(read.parameters.at("latency.l1.hit").level, 0.95);
+  EXPECT_EQ(read.parameters.at("latency.l1.hit").reason, "two modes");
+  EXPECT_EQ(read.parameters.at("latency.l1.hit").method, "plateau of the chase");
   EXPECT_EQ(read.parameters.at("latency.l1.hit").evidence.size(), 2u);
+  EXPECT_EQ(read.parameters.at("latency.l1.hit").valid_range["footprint"][1], 8192);
+  EXPECT_EQ(read.parameters.at("latency.l1.hit").distribution["modes"][0], 3e-9);
+  EXPECT_EQ(read.tool, full_machine().tool);
+  EXPECT_EQ(read.inputs, full_machine().inputs);
   EXPECT_EQ(read.parameters.at("capacity.l3").value, std::nullopt);
   EXPECT_EQ(read.parameters.at("capacity.l3").status, Status::not_identifiable);
   EXPECT_EQ(read.covariance.matrix, full_machine().covariance.matrix);
