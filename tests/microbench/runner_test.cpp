@@ -20,6 +20,7 @@ class RunnerTest : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     options_.journal = folder_ / "x.partial";
+    options_.campaigns = 3;
     options_.sampler = Sampler({3, 5, 0.5, 0.01});
     options_.job = "test";
   }
@@ -128,7 +129,7 @@ TEST_F(Runner, ResumeRefusesAnotherJob) {
   options_.time_budget_s = 1e-9;
   run({fake_row("a", 1, [] { return 1.0; })});
   options_.existing = Journal::Existing::resume;
-  options_.campaigns = 5;
+  options_.campaigns = 4;
   EXPECT_THROW(run({fake_row("a", 1, [] { return 1.0; })}), InputError);
 }
 
