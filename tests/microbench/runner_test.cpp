@@ -129,7 +129,7 @@ TEST_F(Runner, ResumeRefusesAnotherJob) {
   options_.time_budget_s = 1e-9;
   run({fake_row("a", 1, [] { return 1.0; })});
   options_.existing = Journal::Existing::resume;
-  options_.campaigns = 4;
+  options_.campaigns = 5;
   EXPECT_THROW(run({fake_row("a", 1, [] { return 1.0; })}), InputError);
 }
 
