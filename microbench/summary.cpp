@@ -145,6 +145,23 @@ Finding judge(const Measurement& measurement, std::span<const Campaign> campaign
   return {};
 }
 
+// Numbers that every campaign noted (clock_hz, load_bytes_per_s, ...), as medians: what readers
+// look for first.
+Json common_conditions(std::span<const Campaign> campaigns) {
+  Json common = Json::object();
+  if (campaigns.empty()) return common;
+  for (const auto& [name, first] : campaigns.front().conditions.items()) {
+    std::vector<double> noted;
+    for (const Campaign& campaign : campaigns) {
+      const auto value = campaign.conditions.find(name);
+      if (value != campaign.conditions.end() && value->is_number())
+        noted.push_back(value->get<double>());
+    }
+    if (noted.size() == campaigns.size() && name != "seed") common[name] = *median(noted);
+  }
+  return common;
+}
+
 }  // namespace
 
 Measurement summarize_campaigns(const Benchmark& benchmark, const Parameters& parameters,
@@ -161,6 +178,7 @@ Measurement summarize_campaigns(const Benchmark& benchmark, const Parameters& pa
     if (!campaign.samples.empty()) out.samples.push_back(campaign.samples);
     each.push_back(campaign.conditions);
   }
+  out.conditions = common_conditions(campaigns);
   out.conditions["campaigns"] = std::move(each);
   out.value = campaign_median(out.samples);
   if (!out.value) {

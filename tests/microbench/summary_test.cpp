@@ -119,6 +119,13 @@ TEST(Summarize, CampaignsThatDisagreeAreUnstable) {
             Verdict::unstable);
 }
 
+TEST(Summarize, GivesMediansOfWhatCampaignsNoted) {
+  const Measurement m =
+      summarize_these({at_clock(3.0e9, 1), at_clock(2.9e9, 2), at_clock(2.95e9, 3)});
+  EXPECT_EQ(m.conditions.at("clock_hz").get<double>(), 2.95e9);
+  EXPECT_EQ(m.conditions.at("campaigns").size(), 3u);
+}
+
 TEST(Contention, NamesWhatDisturbed) {
   EXPECT_EQ(describe_contention({1.0, 0.05, 0.01, 0.1}), "");
   EXPECT_NE(describe_contention({1.0, 0.12, 0, 0}).find("waited for a core 12 %"),
