@@ -42,6 +42,14 @@ int run_command(int argc, char** argv) {
   add_compare(app, context);
   add_report(app, context);
   add_run(app, context);
+  const auto commands = app.get_subcommands({});
+  const std::string first = argc > 1 ? argv[1] : "-";
+  if (first[0] != '-' && std::none_of(commands.begin(), commands.end(), [&](const auto* command) {
+        return command->get_name() == first;
+      })) {
+    return fail(fmt::format("unknown command \"{}\"; see `warpmeter --help`", first),
+                exit_bad_input);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help and --version

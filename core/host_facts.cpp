@@ -73,6 +73,9 @@ void add_caches(Facts& facts, hwloc_topology_t topology) {
 void add_topology(Facts& facts) {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return;
+  // Cores that taskset or a cpuset forbids are not ours.
+  hwloc_topology_set_flags(
+      topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
   if (hwloc_topology_load(topology) == 0) {
     facts["cpu.cores"] = {hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE), Unit::one,
                           "hwloc, allowed to this process"};

@@ -212,7 +212,7 @@ class Published(Commands):
         self.assertGreater(len(with_value), 10)
         self.assertEqual({p["status"] for p in with_value}, {"published"})
         self.assertIn("without a value:", done.stdout)
-        self.assert_refused("calibrate", SOURCE / "results/published/a100.run.json", SOURCE / "results/published/h200.run.json", says="a100")
+        self.assert_refused("calibrate", SOURCE / "results/published/a100.run.json", SOURCE / "results/published/h200.run.json", says="A100")
 
 
 if __name__ == "__main__":
