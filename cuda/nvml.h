@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/json.h"
+
+namespace warpmeter {
+
+// "0000:07:00.0": four-digit domain, lower case, from any of the spellings in use (the runtime's,
+// NVML's eight-digit domain). Throws InputError on anything else.
+std::string normal_pci_id(std::string_view text);
+
+// The driver's management library, opened at run time because it comes with the driver and not with
+// the toolkit. Declared here by hand from its documented C interface (nvml.h, API version 2).
+// Devices are named by normal PCI id, because NVML's numbering is not CUDA's.
+class Nvml {
+ public:
+  // Null if the library is missing or does not start; `why` then says so. Opened once per process.
+  static const Nvml* open(std::string& why);
+
+  // How the two GPUs are joined, as nvidia-smi names it: "NV#" (# active links), "PIX", "PXB",
+  // "PHB", "NODE", "SYS"; null if NVML cannot tell.
+  std::optional<std::string> link(const std::string& from, const std::string& to) const;
+
+  // {temperature (K), power (W), clock_sm (Hz), clock_memory (Hz), clock_reasons: why the clock is
+  // not higher}. What cannot be read is left out.
+  Json state(const std::string& device) const;
+
+  std::optional<bool> mig(const std::string& device) const;
+  std::optional<std::string> virtualization(const std::string& device) const;
+  std::optional<bool> persistence(const std::string& device) const;
+
+  struct Functions;
+
+ private:
+  explicit Nvml(const Functions& functions) : functions_(functions) {}
+  void* handle(const std::string& device) const;
+
+  const Functions& functions_;
+};
+
+}  // namespace warpmeter

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the warpmeter authors
+"""Checks that the timed loops of kernels hold exactly the instructions that they claim.
+
+Compiles one .cu file for each architecture and counts the opcodes of every innermost loop between the
+two clock reads, in the PTX and in the machine code (SASS, by nvdisasm). The expectations are
+tests/cuda/expectations.json: per kernel and loop, exact counts of memory and arithmetic opcodes (any
+that is not listed must not occur), and a bound on the integer and control instructions around them.
+Also fails on register spills, local memory, and on what ptxas says about serialised instructions.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Opcodes that are the subject of a loop: counted exactly. All others count against the bound.
+PTX_SUBJECT = re.compile(r"(ld|st|atom|red|mma|wmma|fma|div|sqrt|ex2|shfl|bar)\.|(add|sub|mul|neg|cvt)\.(\w+\.)*(f|bf)\d")
+SASS_SUBJECT = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|LDSM|ATOM|ATOMG|ATOMS|RED|REDG|FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA"
+                          r"|IMMA|QGMMA|HGMMA|MUFU|F2F|F2FP|I2F|F2I|SHFL|BAR|MEMBAR|CCTL|ERRBAR|WARPSYNC|BSSY|BSYNC)(\.|$)")
+# ptxas reports these as information, not as warnings: wgmma serialised, arrive injected.
+PTXAS_COMPLAINT = re.compile(r"C7510|C7519|warning", re.IGNORECASE)
+
+Instruction = collections.namedtuple("Instruction", "opcode operands text")
+Loop = collections.namedtuple("Loop", "begin end")
+
+
+class Function:
+    """Instructions in order, and the label before each."""
+
+    def __init__(self, name):
+        self.name, self.code, self.labels = name, [], {}
+
+    def loops(self, branch, clock):
+        """Innermost loops (backward branches) between the first and the last read of the clock."""
+        reads = [i for i, x in enumerate(self.code) if clock.search(x.text)]
+        if len(reads) < 2:
+            raise ValueError(f"{self.name}: {len(reads)} clock reads, expected 2")
+        found = []
+        for i, x in enumerate(self.code):
+            target = branch.search(x.text)
+            if target and self.labels.get(target.group(1), i + 1) <= i:
+                found.append(Loop(self.labels[target.group(1)], i))
+        inside = [x for x in found if reads[0] < x.begin and x.end < reads[-1]]
+        return [x for x in inside if not any(y != x and x.begin <= y.begin and y.end <= x.end for y in inside)], reads
+
+
+PTX_BRANCH, PTX_CLOCK = re.compile(r"\bbra(?:\.uni)?\s+(\S+?);"), re.compile(r"%clock64\b")
+SASS_BRANCH, SASS_CLOCK = re.compile(r"\bBRA\S*\s+(?:!?U?P\w+,\s*)*`\((\S+?)\)"), re.compile(r"\bSR_CLOCKLO\b")
+
+
+def read_ptx(text):
+    functions, current = [], None
+    for line in text.splitlines():
+        line = line.split("//")[0].strip()
+        entry = re.match(r"(?:\.visible\s+)?\.entry\s+([\w$]+)", line)
+        label = re.match(r"(\$?\w+):$", line)
+        if entry:
+            current = Function(entry.group(1))
+            functions.append(current)
+        elif current and label:
+            current.labels[label.group(1)] = len(current.code)
+        elif current and line.endswith(";") and not line.startswith("."):
+            words = re.sub(r"^@!?%p\d+\s+", "", line.strip("{} ")).split(None, 1)
+            current.code.append(Instruction(words[0].rstrip(";"), words[1] if len(words) > 1 else "", line))
+    return functions
+
+
+def read_sass(text):
+    functions, current = [], None
+    for line in text.splitlines():
+        section = re.match(r"\.text\.(\S+):$", line)
+        label = re.match(r"(\.L_\w+):$", line)
+        code = re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.a-z]*)\s*(.*?)\s*;", line)
+        if section:
+            current = Function(section.group(1))
+            functions.append(current)
+        elif current and label:
+            current.labels[label.group(1)] = len(current.code)
+        elif current and code:
+            current.code.append(Instruction(code.group(1), code.group(2), line.strip()))
+    return functions
+
+
+def check_counts(code, wanted, others_max, subject, where, problems):
+    subjects = collections.Counter(x.opcode for x in code if subject.match(x.opcode))
+    if dict(subjects) != wanted:
+        problems.append(f"{where}: has {dict(subjects)}, expected {wanted}")
+    others = [x.opcode for x in code if not subject.match(x.opcode)]
+    if len(others) > others_max:
+        problems.append(f"{where}: {len(others)} other instructions, at most {others_max} expected: {' '.join(others)}")
+
+
+def check_chain(code, opcode, source, where, problems):
+    """Each `opcode` must take its result register from the one before, the first from the last of the trip."""
+    steps = [x for x in code if x.opcode.split(".")[0] == opcode]
+    def result(x): return re.match(r"(R\d+)", x.operands).group(1)
+    def operand(x): return re.search(source, x.operands).group(1)
+    for before, after in zip([steps[-1]] + steps[:-1], steps):
+        if operand(after) != result(before):
+            problems.append(f"{where}: not a chain: \"{after.text}\" does not use the result of \"{before.text}\"")
+            return
+    # Nothing else may write a register of the chain, that is, compute an address between two hops.
+    registers = {result(x) for x in steps}
+    for x in code:
+        if x not in steps and re.match(r"(R\d+)\b", x.operands) and re.match(r"(R\d+)\b", x.operands).group(1) in registers:
+            problems.append(f"{where}: \"{x.text}\" changes a register of the chain")
+
+
+def check_function(function, kind, expected, where, problems):
+    branch, clock, subject = ((PTX_BRANCH, PTX_CLOCK, PTX_SUBJECT) if kind == "ptx" else (SASS_BRANCH, SASS_CLOCK, SASS_SUBJECT))
+    loops, reads = function.loops(branch, clock)
+    if len(loops) != len(expected["loops"]):
+        problems.append(f"{where}: {len(loops)} loops between the clock reads, expected {len(expected['loops'])}")
+        return
+    for number, (loop, wanted) in enumerate(zip(loops, expected["loops"])):
+        code = function.code[loop.begin:loop.end + 1]
+        place = f"{where} loop {number}"
+        check_counts(code, wanted[kind], wanted[f"{kind}_others_max"], subject, place, problems)
+        if kind == "sass" and "chain" in wanted and not problems:
+            check_chain(code, wanted["chain"], wanted["chain_operand"], place, problems)
+    # The last clock read must wait for the loop's result: a store of it to shared memory stands between.
+    store = re.compile(r"st\.\S*shared" if kind == "ptx" else r"STS")
+    if not any(store.match(x.opcode) for x in function.code[loops[-1].end:reads[-1]]):
+        problems.append(f"{where}: nothing orders the last clock read after the loop")
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def audit(source, architecture, arguments, kernels):
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = pathlib.Path(folder, "out.cubin")
+        said = run([arguments.nvcc, "-std=c++20", f"-I{arguments.include}", f"-arch=sm_{architecture}", "-cubin", "-Xptxas=-v",
+                    "-keep", f"-keep-dir={folder}", source, "-o", cubin])
+        problems += [f"{architecture}: ptxas: {x}" for x in said.splitlines() if PTXAS_COMPLAINT.search(x)]
+        problems += [f"{architecture}: spills: {x.strip()}" for x in said.splitlines()
+                     if re.search(r"[1-9]\d* bytes (stack|spill)", x)]
+        parts = {"ptx": read_ptx(pathlib.Path(folder, pathlib.Path(source).stem + ".ptx").read_text()),
+                 "sass": read_sass(run([arguments.nvdisasm, "-c", cubin]))}
+    for function in parts["sass"]:
+        if any(re.match(r"(LDL|STL)\b", x.opcode) for x in function.code):
+            problems.append(f"{architecture}: {function.name} uses local memory")
+    for expected in kernels:
+        for kind, functions in parts.items():
+            where = f"{architecture} {expected['kernel']} {kind}"
+            matches = [x for x in functions if expected["symbol"] in x.name]
+            if len(matches) != 1:
+                problems.append(f"{where}: {len(matches)} functions contain \"{expected['symbol']}\"")
+                continue
+            check_function(matches[0], kind, expected, where, problems)
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", help=".cu file, relative to --include")
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--nvdisasm", required=True)
+    parser.add_argument("--include", required=True, help="root of the sources")
+    parser.add_argument("--expectations", required=True)
+    parser.add_argument("--architectures", default="80,90a,100a")
+    arguments = parser.parse_args()
+    kernels = [x for x in json.loads(pathlib.Path(arguments.expectations).read_text()) if x["file"] == arguments.source]
+    if not kernels:
+        sys.exit(f"{arguments.source}: no kernel of this file is in {arguments.expectations}")
+    problems, source = [], pathlib.Path(arguments.include, arguments.source)
+    for architecture in arguments.architectures.split(","):
+        problems += audit(source, architecture, arguments, kernels)
+    print("\n".join(problems) if problems else f"{arguments.source}: {len(kernels)} kernels as expected on {arguments.architectures}")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
