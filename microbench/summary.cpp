@@ -57,7 +57,7 @@ std::optional<Finding> find_contamination(std::span<const Campaign> campaigns) {
 std::optional<Finding> find_throttling(std::span<const Campaign> campaigns) {
   double lowest = 0, highest = 0;
   for (const Campaign& campaign : campaigns) {
-    for (const char* name : {"clock_hz", "clock_hz_before", "clock_hz_after"}) {
+    for (const char* name : {"clock_before_hz", "clock_hz"}) {
       if (!campaign.conditions.contains(name) || !campaign.conditions.at(name).is_number())
         continue;
       const double clock = campaign.conditions.at(name).get<double>();

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/llm/check.h"
+#include "kernels/llm/onednn.h"
+
+namespace warpmeter {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+class Attention final : public OneDnnKernel {
+ public:
+  Attention(const AttentionShape& s, std::uint32_t seed, double scale)
+      : shape_(s),
+        pairs_(sampled(s.batch * s.heads, 8, seed)),
+        q_(add({"q", Role::input, s.type, s.batch * s.heads * s.head_size})),
+        k_(add({"k", Role::input, s.type, s.batch * s.kv_heads * s.context * s.head_size})),
+        v_(add({"v", Role::input, s.type, s.batch * s.kv_heads * s.context * s.head_size})),
+        o_(add({"o", Role::output, s.type, s.batch * s.heads * s.head_size})),
+        scores_(add({"scores", Role::scratch, Element::f32, s.batch * s.heads * s.context})),
+        probabilities_(add({"probabilities", Role::scratch, s.type, scores_.count})) {
+    fill_normal(q_, seed, 1);
+    fill_normal(k_, seed + 1, 1);
+    fill_normal(v_, seed + 2, 1);
+    build(static_cast<float>(scale));
+  }
+
+  void verify() const override {
+    require_written(o_);
+    for (const std::int64_t pair : pairs_) verify_pair(pair);
+  }
+
+  Json conditions() const override {
+    Json json = OneDnnKernel::conditions();
+    json["weights_format"] = "[batch, kv_heads, context, head_size]";
+    json["checked_results"] = static_cast<std::int64_t>(pairs_.size()) * shape_.head_size;
+    return json;
+  }
+
+ private:
+  void build(float scale) {
+    const std::int64_t groups = shape_.heads / shape_.kv_heads;
+    const std::int64_t batch = shape_.batch * shape_.kv_heads;
+    const std::int64_t context = shape_.context, size = shape_.head_size;
+    const auto type = data_type(shape_.type);
+    const memory::desc q({batch, groups, size}, type, Tag::abc);
+    const memory::desc k({batch, size, context}, type, Tag::acb);  // K^T of a plain K
+    const memory::desc s({batch, groups, context}, memory::data_type::f32, Tag::abc);
+    const memory::desc p({batch, groups, context}, type, Tag::abc);
+    const memory::desc v({batch, context, size}, type, Tag::abc);
+    const memory::desc o({batch, groups, size}, type, Tag::abc);
+    dnnl::primitive_attr scaled = attributes();
+    scaled.set_output_scales(0, {scale});
+
+    const dnnl::matmul::primitive_desc qk(dnnl::matmul::desc(q, k, s), scaled, cpu_engine());
+    add_step(qk, dnnl::matmul(qk),
+             {{DNNL_ARG_SRC, view(q, q_)},
+              {DNNL_ARG_WEIGHTS, view(k, k_)},
+              {DNNL_ARG_DST, view(s, scores_)}});
+    const dnnl::softmax_v2_forward::primitive_desc softmax(
+        {dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, s, p, 2},
+        attributes(), cpu_engine());
+    add_step(softmax, dnnl::softmax_v2_forward(softmax),
+             {{DNNL_ARG_SRC, view(s, scores_)}, {DNNL_ARG_DST, view(p, probabilities_)}});
+    const dnnl::matmul::primitive_desc pv(dnnl::matmul::desc(p, v, o), attributes(), cpu_engine());
+    add_step(pv, dnnl::matmul(pv),
+             {{DNNL_ARG_SRC, view(p, probabilities_)},
+              {DNNL_ARG_WEIGHTS, view(v, v_)},
+              {DNNL_ARG_DST, view(o, o_)}});
+  }
+
+  // `pair` is b heads + h.
+  void verify_pair(std::int64_t pair) const {
+    const std::int64_t context = shape_.context, size = shape_.head_size;
+    const std::int64_t groups = shape_.heads / shape_.kv_heads;
+    const std::int64_t cache = pair / groups * context * size;  // start of its K and V
+    const double scale = 1 / std::sqrt(static_cast<double>(size));
+    std::vector<double> score(static_cast<std::size_t>(context));
+    double score_error = 0;
+    for (std::int64_t t = 0; t < context; ++t) {
+      double sum = 0, magnitude = 0;
+      for (std::int64_t i = 0; i < size; ++i) {
+        const double product = q_.at(pair * size + i) * k_.at(cache + t * size + i);
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      score[static_cast<std::size_t>(t)] = scale * sum;
+      score_error = std::max(score_error, sum_roundoff(size) * scale * magnitude);
+    }
+    verify_mix(pair, cache, score, score_error);
+  }
+
+  void verify_mix(std::int64_t pair, std::int64_t cache, const std::vector<double>& score,
+                  double score_error) const {
+    const std::int64_t size = shape_.head_size;
+    const double top = *std::max_element(score.begin(), score.end());
+    double total = 0;
+    std::vector<double> sum(static_cast<std::size_t>(size)), magnitude(sum.size());
+    for (std::size_t t = 0; t < score.size(); ++t) {
+      const double weight = std::exp(score[t] - top);
+      total += weight;
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        const double v =
+            v_.at(cache + static_cast<std::int64_t>(t) * size + static_cast<std::int64_t>(i));
+        sum[i] += weight * v;
+        magnitude[i] += weight * std::abs(v);
+      }
+    }
+    const double store = store_roundoff(shape_.type);
+    const double relative = 2 * score_error + exp_error + store + sum_roundoff(shape_.context);
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const std::int64_t at = pair * size + static_cast<std::int64_t>(i);
+      const double expected = sum[i] / total;
+      require_close("attention", at, o_.at(at), expected,
+                    relative * magnitude[i] / total + store * std::abs(expected));
+    }
+  }
+
+  AttentionShape shape_;
+  std::vector<std::int64_t> pairs_;
+  Operand &q_, &k_, &v_, &o_, &scores_, &probabilities_;
+};
+
+}  // namespace
+
+Work attention_work(const AttentionShape& shape) {
+  const auto rows = static_cast<double>(shape.batch * shape.heads);
+  const auto size = static_cast<double>(shape.head_size);
+  const double scores = rows * static_cast<double>(shape.context);
+  const double cache = 2 * static_cast<double>(shape.batch * shape.kv_heads * shape.context) * size;
+  const auto e = static_cast<double>(bytes_of(shape.type));
+  Work work;
+  work.ops["f32"] = 5 * scores - rows;
+  work.ops[to_string(shape.type)] += 4 * scores * size;
+  work.ops["exp"] = scores;
+  work.bytes_read = (rows * size + cache) * e;
+  work.bytes_written = rows * size * e;
+  work.working_set = work.bytes_read + work.bytes_written + scores * (4 + e);
+  work.launches = 3;
+  return work;
+}
+
+std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed,
+                                       double scale) {
+  return std::make_unique<Attention>(shape, seed, scale);
+}
+
+std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed) {
+  return make_attention(shape, seed, 1 / std::sqrt(static_cast<double>(shape.head_size)));
+}
+
+}  // namespace warpmeter

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/work.h"
+#include "kernels/llm/kernel.h"
+
+namespace warpmeter {
+
+// One decode step of grouped-query attention over a KV cache, one new token per sequence:
+//   o[b, h] = softmax(scale q[b, h] K[b, h / g]^T) V[b, h / g],  scale = 1 / sqrt(d), g = h / kv
+// q and o are [b, kv, g, d], K and V [b, kv, context, d]. Three oneDNN primitives: batched matmul
+// over b kv (m = g, so that the g heads that share K read it once) with scale, softmax, batched
+// matmul. Scores are f32, probabilities and result in the type of the operands.
+//
+// Work, B sequences, H query heads, G key-value heads, L = context, S = B H L scores:
+//   ops[type] = 4 S d (two products)      exp = S
+//   ops[f32] += S scale + (S - B H) max + S subtract + (S - B H) add + B H divide + S multiply
+//             = 5 S - B H
+//   bytes_read = (B H d + 2 B G L d) e    bytes_written = B H d e
+//   working_set = bytes_read + bytes_written + S 4 (scores) + S e (probabilities)
+// The intermediates are not counted as read or written: S / (2 B G L d) = H / (2 G d) is about 2 %.
+// launches = 3.
+//
+// Checked: at most 8 (b, h) pairs wholly, in double precision. Tolerance: probabilities have the
+// relative error P = 2 max|error of a score| + exp_error (+ 2^-8 for bf16 storage), so the result's
+// is P sum p|v| + sum_roundoff(L) sum p|v| (+ 2^-8 |o|).
+struct AttentionShape {
+  std::int64_t batch = 0, heads = 0, kv_heads = 0, head_size = 0, context = 0;
+  Element type = Element::f32;
+};
+
+Work attention_work(const AttentionShape& shape);
+
+// Operands: "q", "k", "v", "o", scratch "scores" and "probabilities". `scale` is what the kernel
+// multiplies scores with; only a test gives another one than 1 / sqrt(head_size), to see the check
+// find it.
+std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed,
+                                       double scale);
+std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed);
+
+}  // namespace warpmeter

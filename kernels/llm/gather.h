@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/work.h"
+#include "kernels/llm/kernel.h"
+
+namespace warpmeter {
+
+// y[r] = table[ids[r]]: the embeddings of `rows` tokens from a table [vocabulary, columns]. A loop
+// of ours (oneDNN has no gather): rows shared by the OpenMP team, each one copied (memcpy). Ids are
+// different, random and spread over the whole table; only the rows that are read are backed by
+// memory (huge pages), so translation costs little.
+//
+// Work, R rows of C columns: no operations
+//   bytes_read = R C e + 4 R (ids)    bytes_written = R C e    working_set = both    launches = 1
+//
+// Checked: every element exactly, each row against values generated anew from its id.
+struct GatherShape {
+  std::int64_t rows = 0, columns = 0, vocabulary = 0;
+  Element type = Element::f32;
+};
+
+Work gather_work(const GatherShape& shape);
+
+// Operands: "ids" [rows], "table", "y" [rows, columns].
+std::unique_ptr<Kernel> make_gather(const GatherShape& shape, std::uint32_t seed);
+
+}  // namespace warpmeter

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/gemm.h"
+
+#include <cmath>
+
+#include "kernels/llm/check.h"
+#include "kernels/llm/onednn.h"
+
+namespace warpmeter {
+namespace {
+
+using dnnl::memory;
+
+constexpr std::int64_t group = 16;  // sampled columns are neighbours: one cache line of f32
+
+// Results that the check compares: computed from the plain weights while they exist.
+struct Expected {
+  std::vector<std::int64_t> rows, columns;
+  std::vector<double> sums, magnitudes;  // [rows, columns]
+};
+
+Expected choose(const GemmShape& shape, std::uint32_t seed) {
+  Expected expected;
+  const bool all = shape.m * shape.n * shape.k <= 1 << 20;
+  expected.rows = sampled(shape.m, all ? shape.m : 8, seed);
+  const std::int64_t groups = (shape.n + group - 1) / group;
+  for (const std::int64_t g : sampled(groups, all ? groups : 4, seed + 1))
+    for (std::int64_t c = g * group; c < std::min(shape.n, (g + 1) * group); ++c)
+      expected.columns.push_back(c);
+  expected.sums.resize(expected.rows.size() * expected.columns.size());
+  expected.magnitudes.resize(expected.sums.size());
+  return expected;
+}
+
+Expected reference(const GemmShape& shape, const Operand& activations, const Operand& plain,
+                   std::uint32_t seed) {
+  Expected expected = choose(shape, seed);
+  const std::size_t width = expected.columns.size();
+  std::vector<double> weights(width);
+  for (std::int64_t k = 0; k < shape.k; ++k) {
+    for (std::size_t c = 0; c < width; ++c)
+      weights[c] = plain.at(k * shape.n + expected.columns[c]);
+    for (std::size_t r = 0; r < expected.rows.size(); ++r) {
+      const double a = activations.at(expected.rows[r] * shape.k + k);
+      for (std::size_t c = 0; c < width; ++c) {
+        expected.sums[r * width + c] += a * weights[c];
+        expected.magnitudes[r * width + c] += std::abs(a * weights[c]);
+      }
+    }
+  }
+  return expected;
+}
+
+class Gemm final : public OneDnnKernel {
+ public:
+  Gemm(const GemmShape& shape, std::uint32_t seed)
+      : shape_(shape),
+        activations_(add({"activations", Role::input, shape.type, shape.m * shape.k})),
+        result_(add({"result", Role::output, shape.type, shape.m * shape.n})) {
+    const auto type = data_type(shape.type);
+    const memory::desc a({shape.m, shape.k}, type, memory::format_tag::ab);
+    const memory::desc w({shape.k, shape.n}, type, memory::format_tag::ab);
+    const memory::desc w_any({shape.k, shape.n}, type, memory::format_tag::any);
+    const memory::desc c({shape.m, shape.n}, type, memory::format_tag::ab);
+    const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a, w_any, c), attributes(),
+                                                   cpu_engine());
+    const memory::desc blocked = description.weights_desc();
+    const Operand& weights =
+        add({"weights", Role::input, shape.type, shape.k * shape.n, blocked.get_size()});
+    fill_activations(activations_, shape.k, seed);
+    load_weights(view(blocked, weights), w, seed);
+    format_ = format_of(blocked);
+    add_step(description, dnnl::matmul(description),
+             {{DNNL_ARG_SRC, view(a, activations_)},
+              {DNNL_ARG_WEIGHTS, view(blocked, weights)},
+              {DNNL_ARG_DST, view(c, result_)}});
+  }
+
+  void verify() const override {
+    require_written(result_);
+    const double accumulated = sum_roundoff(shape_.k);
+    std::size_t i = 0;
+    for (const std::int64_t row : expected_.rows)
+      for (const std::int64_t column : expected_.columns) {
+        const std::int64_t at = row * shape_.n + column;
+        require_close("gemm", at, result_.at(at), expected_.sums[i],
+                      accumulated * expected_.magnitudes[i] +
+                          store_roundoff(shape_.type) * std::abs(expected_.sums[i]));
+        ++i;
+      }
+  }
+
+  Json conditions() const override {
+    Json json = OneDnnKernel::conditions();
+    json["weights_format"] = format_;
+    json["checked_results"] = expected_.sums.size();
+    return json;
+  }
+
+ private:
+  void load_weights(dnnl::memory blocked, const memory::desc& plain_format, std::uint32_t seed) {
+    const Operand plain("plain weights", Role::input, shape_.type, shape_.k * shape_.n);
+    fill_normal(plain, seed + 1, 1 / std::sqrt(static_cast<double>(shape_.k)));
+    dnnl::memory source = view(plain_format, plain);
+    dnnl::stream stream(cpu_engine());
+    dnnl::reorder(source, blocked).execute(stream, source, blocked);
+    stream.wait();
+    expected_ = reference(shape_, activations_, plain, seed + 2);
+  }
+
+  GemmShape shape_;
+  Operand& activations_;
+  Operand& result_;
+  Expected expected_;
+  std::string format_;
+};
+
+}  // namespace
+
+Work gemm_work(const GemmShape& shape) {
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n),
+             k = static_cast<double>(shape.k);
+  const auto e = static_cast<double>(bytes_of(shape.type));
+  Work work;
+  work.ops[to_string(shape.type)] = 2 * m * n * k;
+  work.bytes_read = (m * k + k * n) * e;
+  work.bytes_written = m * n * e;
+  work.working_set = work.bytes_read + work.bytes_written;
+  return work;
+}
+
+std::unique_ptr<Kernel> make_gemm(const GemmShape& shape, std::uint32_t seed) {
+  return std::make_unique<Gemm>(shape, seed);
+}
+
+}  // namespace warpmeter

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/work.h"
+#include "kernels/llm/kernel.h"
+
+namespace warpmeter {
+
+// C[m, n] = A[m, k] W[k, n]: a linear layer with weights W on m tokens. oneDNN `matmul`, weights
+// reordered beforehand to the blocked format that oneDNN chooses, f32 accumulators, C in the type
+// of the operands.
+//
+// Work: each of the m n results takes k multiply-adds:   ops[type] = 2 m n k
+// A and W are read once, C is written once, e = bytes of type:
+//   bytes_read = (m k + k n) e    bytes_written = m n e    working_set = (m k + k n + m n) e
+// launches = 1 (one primitive).
+//
+// Checked: 8 rows x 64 columns (all, if m n k <= 2^20) in double precision, within
+// sum_roundoff(k) sum|a w|, plus 2^-8 |c| for bf16; no element of C unwritten.
+struct GemmShape {
+  std::int64_t m = 0, n = 0, k = 0;
+  Element type = Element::f32;
+};
+
+Work gemm_work(const GemmShape& shape);
+
+// Operands: "activations" [m, k], "weights" (blocked), "result" [m, n]. The plain weights are
+// fill_normal(seed + 1, 1 / sqrt(k)) in row order [k, n], so that results are of order one.
+std::unique_ptr<Kernel> make_gemm(const GemmShape& shape, std::uint32_t seed);
+
+}  // namespace warpmeter

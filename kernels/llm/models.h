@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+
+namespace warpmeter {
+
+// The numbers of a model's configuration from which kernel shapes follow (docs/kernels.md).
+struct LlmModel {
+  const char* name;
+  std::int64_t hidden;
+  std::int64_t intermediate;  // of one expert in a mixture of experts
+  std::int64_t heads, kv_heads, head_size;
+  std::int64_t experts;  // 0: dense
+  std::int64_t vocabulary;
+};
+
+// config.json of meta-llama/Meta-Llama-3-8B: hidden_size, intermediate_size, num_attention_heads,
+// num_key_value_heads, vocab_size; head_dim = hidden_size / num_attention_heads.
+inline constexpr LlmModel llama3_8b = {"Llama-3-8B", 4096, 14336, 32, 8, 128, 0, 128256};
+
+// config.json of Qwen/Qwen3-30B-A3B: hidden_size, moe_intermediate_size, ..., head_dim (here not
+// hidden_size / heads), num_experts (8 per token), vocab_size.
+inline constexpr LlmModel qwen3_30b_a3b = {"Qwen3-30B-A3B", 2048, 768, 32, 4, 128, 128, 151936};
+
+// Columns of the weights of a layer's linear maps.
+constexpr std::int64_t qkv_columns(const LlmModel& m) {
+  return (m.heads + 2 * m.kv_heads) * m.head_size;
+}
+constexpr std::int64_t attention_columns(const LlmModel& m) { return m.heads * m.head_size; }
+
+}  // namespace warpmeter

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <vector>
+
+#include "core/benchmark.h"
+
+namespace warpmeter {
+
+// The shapes of each family, with `split` fixed per group of shapes: a group (docs/kernels.md) is
+// never on both sides. `quick` is a subset of `standard`, and `standard` of `thorough`.
+std::vector<Parameters> gemm_prefill_points(int threads, Effort effort);
+std::vector<Parameters> gemm_decode_points(int threads, Effort effort);
+std::vector<Parameters> attention_points(int threads, Effort effort);
+std::vector<Parameters> softmax_points(int threads, Effort effort);
+std::vector<Parameters> rms_norm_points(int threads, Effort effort);
+std::vector<Parameters> swiglu_points(int threads, Effort effort);
+std::vector<Parameters> gather_points(int threads, Effort effort);
+
+}  // namespace warpmeter

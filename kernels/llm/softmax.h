@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/work.h"
+#include "kernels/llm/kernel.h"
+
+namespace warpmeter {
+
+// A matrix of `rows` tokens by `columns` elements: the shape of the row-wise kernels.
+struct RowsShape {
+  std::int64_t rows = 0, columns = 0;
+  Element type = Element::f32;
+};
+
+// y[r, c] = exp(x[r, c] - max_c x) / sum_c exp(x[r, c] - max_c x). oneDNN `softmax` (accurate), out
+// of place, f32 inside.
+//
+// Work, R rows of C columns: exp = R C
+//   ops[f32] = R (C - 1) max + R C subtract + R (C - 1) add + R divide + R C multiply
+//            = R (4 C - 1)
+//   bytes_read = bytes_written = R C e    working_set = 2 R C e    launches = 1
+//
+// Checked: at most 8 rows wholly; relative tolerance exp_error + sum_roundoff(C) (+ 2^-8 for bf16).
+Work softmax_work(const RowsShape& shape);
+
+// Operands: "x" (normal, deviation 3, like logits) and "y".
+std::unique_ptr<Kernel> make_softmax(const RowsShape& shape, std::uint32_t seed);
+
+}  // namespace warpmeter
