@@ -19,7 +19,7 @@ class Bracket {
 
   // Seconds from the end of the work before `enqueue`'s to the end of `enqueue`'s. Nothing in
   // `enqueue` may synchronise, allocate or load a module, and every kernel in it must have run
-  // before; it may queue at most 200 operations (a full launch queue blocks the host). Throws
+  // before; it may queue at most about 500 operations (a full launch queue blocks the host). Throws
   // std::runtime_error if the gate had to give up, CudaError if the work failed.
   double time(cudaStream_t stream, const std::function<void(cudaStream_t)>& enqueue);
 

@@ -73,6 +73,11 @@ StreamCase::StreamCase(const Device& device, Operation operation, LoadPath path,
       path_(path),
       tiles_(static_cast<std::uint64_t>(footprint) / (stream_tile * arrays(operation))) {
   const DeviceGuard guard(device.ordinal);
+  if (path == LoadPath::ca) {
+    GPU_CHECK(cudaFuncSetAttribute(kernel_of(operation, path),
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxL1));
+  }
   blocks_ = choose_blocks();
   data_ = DeviceBuffer(tiles_ * stream_tile);
   if (operation == Operation::copy) copy_ = DeviceBuffer(tiles_ * stream_tile);

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "cuda/check.h"
-#include "cuda/devices.h"
+#include "cuda/device.h"
 #include "cuda/handles.h"
 #include "cuda/links.h"
 

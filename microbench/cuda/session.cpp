@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/stats.h"
 #include "cuda/check.h"
-#include "cuda/devices.h"
+#include "cuda/device.h"
 #include "cuda/residency.h"
 
 namespace warpmeter {

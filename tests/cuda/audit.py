@@ -22,8 +22,8 @@ import tempfile
 PTX_SUBJECT = re.compile(r"(ld|st|atom|red|mma|wmma|fma|div|sqrt|ex2|shfl|bar)\.|(add|sub|mul|neg|cvt)\.(\w+\.)*(f|bf)\d")
 SASS_SUBJECT = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|LDSM|ATOM|ATOMG|ATOMS|RED|REDG|FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA"
                           r"|IMMA|QGMMA|HGMMA|MUFU|F2F|F2FP|I2F|F2I|SHFL|BAR|MEMBAR|CCTL|ERRBAR|WARPSYNC|BSSY|BSYNC)(\.|$)")
-# ptxas reports these as information, not as warnings: wgmma serialised, arrive injected.
-PTXAS_COMPLAINT = re.compile(r"C7510|C7519|warning", re.IGNORECASE)
+# ptxas reports these as information, not as warnings: wgmma serialised (C7510, C7511), arrive or wait injected (C7519, C7517).
+PTXAS_COMPLAINT = re.compile(r"\(C75\d\d\)|warning", re.IGNORECASE)
 
 Instruction = collections.namedtuple("Instruction", "opcode operands text")
 Loop = collections.namedtuple("Loop", "begin end")
@@ -64,9 +64,12 @@ def read_ptx(text):
             functions.append(current)
         elif current and label:
             current.labels[label.group(1)] = len(current.code)
-        elif current and line.endswith(";") and not line.startswith("."):
-            words = re.sub(r"^@!?%p\d+\s+", "", line.strip("{} ")).split(None, 1)
-            current.code.append(Instruction(words[0].rstrip(";"), words[1] if len(words) > 1 else "", line))
+        elif current and not line.startswith("."):
+            # One line of inline PTX may hold several instructions in a scope of its own.
+            for statement in re.sub(r"^\{\s*|;\s*\}$", "", line).split(";"):
+                words = re.sub(r"^@!?%p\d+\s+", "", statement.strip()).split(None, 1)
+                if words and re.match(r"[a-z]", words[0]):
+                    current.code.append(Instruction(words[0], words[1] if len(words) > 1 else "", statement.strip() + ";"))
     return functions
 
 
@@ -130,7 +133,10 @@ def check_function(function, kind, expected, where, problems):
 
 
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is missing; scripts/setup installs it")
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr

@@ -7,7 +7,7 @@
 
 #include "cuda/bracket.h"
 #include "cuda/check.h"
-#include "cuda/devices.h"
+#include "cuda/device.h"
 #include "cuda/handles.h"
 #include "cuda/instruments.h"
 #include "kernels/micro/empty.h"

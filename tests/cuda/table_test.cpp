@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cuda/devices.h"
+#include "cuda/device.h"
 
 namespace warpmeter {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include "cuda/devices.h"
+#include "cuda/device.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
