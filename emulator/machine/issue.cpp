@@ -83,7 +83,10 @@ std::uint64_t Device::result_time(Sm& sm, std::uint32_t index, Warp& warp, const
     warp.stores_done = std::max(warp.stores_done, done);
     return warp.now;
   }
-  if (instr.op_class == OpClass::async_copy) warp.async_done = std::max(warp.async_done, done);
+  if (instr.op_class == OpClass::async_copy) {
+    AsyncGroup& open = warp.async_groups.back();
+    open.done = std::max(open.done, done);
+  }
   return done;
 }
 

@@ -15,6 +15,9 @@ namespace {
 constexpr std::uint64_t arena_bytes = std::uint64_t{1} << 43;  // address space, not memory
 constexpr std::uint64_t arena_hint = std::uint64_t{1} << 44;   // the same in every process
 constexpr std::uint64_t page = 4096;
+// Unmapped after each allocation, so that overruns do not hit the next one; no power of two, so that
+// buffers do not all begin in the same set of a cache.
+constexpr std::uint64_t gap = 65 * page;
 constexpr std::uint64_t large = std::uint64_t{2} << 20;  // large allocations start at a large page
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -41,12 +44,11 @@ Memory::Memory() {
 Memory::~Memory() { munmap(pointer(arena_), arena_bytes); }
 
 std::uint64_t Memory::allocate(std::uint64_t bytes, MemoryKind kind, int device) {
-  // An unmapped page follows each allocation, so that even the host's overruns are seen.
   const std::uint64_t begin = bytes >= large / 2 ? round_up(next_, large) : next_;
   const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), page);
-  if (begin + mapped + page > arena_ + arena_bytes) return 0;
+  if (begin + mapped + gap > arena_ + arena_bytes) return 0;
   if (mprotect(pointer(begin), mapped, PROT_READ | PROT_WRITE) != 0) return 0;
-  next_ = begin + mapped + page;
+  next_ = begin + mapped + gap;
   allocations_[begin] = {begin, begin + bytes, kind, device, false, ++count_};
   if (kind == MemoryKind::device || kind == MemoryKind::managed) used_[device] += bytes;
   return begin;

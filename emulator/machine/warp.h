@@ -40,6 +40,18 @@ struct Access {
   std::array<std::uint64_t, 32> address;
 };
 
+// Copies by cp.async that end together. Their bytes were read when they were issued, and appear in
+// shared memory when the warp has waited, not before.
+struct AsyncGroup {
+  struct Copy {
+    std::byte* to;
+    std::uint32_t bytes;
+    std::array<std::byte, 16> data;
+  };
+  std::vector<Copy> copies;
+  std::uint64_t done = 0;  // cycle
+};
+
 // 32 lanes with a program counter each. Lanes with the same counter run together; of several
 // groups ("splits") the one with the lowest counter runs, because code behind a branch comes later.
 class Warp {
@@ -99,8 +111,7 @@ class Warp {
   std::uint64_t sleep_until = 0;
   std::uint64_t wait_until = 0;  // of a wait for asynchronous copies
   std::uint64_t stores_done = 0;
-  std::uint64_t async_done = 0;  // of copies in no group yet
-  std::vector<std::uint64_t> async_groups;
+  std::vector<AsyncGroup> async_groups{1};  // the last one is open
   std::vector<std::uint64_t> register_ready;
   std::uint64_t issued = 0;
 
