@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/machine/counters.h"
 #include "emulator/machine/warp.h"
 
 namespace emulator {
@@ -36,6 +37,7 @@ struct Grid {
   std::uint64_t blocks_left = 0;
   std::uint64_t begin_cycle = 0;
   std::uint64_t end_cycle = 0;
+  Counters counters_at_begin;
   std::uint64_t blocks() const { return grid.count(); }
   std::uint32_t shared_bytes() const { return program->shared_bytes + dynamic_shared; }
 };

@@ -122,6 +122,7 @@ void Device::place_blocks(std::uint64_t now) {
     if (grid.begin_cycle > now) return;
     if (!running.started) {
       running.started = true;
+      grid.counters_at_begin = model_.counters;
       running.wall_begin = std::chrono::steady_clock::now();
       if (&running == &grids_.front()) model_.begin_kernel();
     }

@@ -95,7 +95,8 @@ void Device::account(Sm& sm, std::uint32_t index, Scheduler& scheduler, Warp& wa
   const std::uint64_t now = warp.now;
   ++warp.issued;
   ++model_.counters.warp_instructions;
-  model_.counters.thread_instructions += static_cast<std::uint64_t>(std::popcount(warp.executed));
+  model_.counters.thread_instructions[static_cast<std::size_t>(instr.op_class)] +=
+      static_cast<std::uint64_t>(std::popcount(warp.executed));
   warp.ready = now + 1;
   if (warp.executed != 0) {
     const Chip::Timing& timing = chip_.timing[static_cast<std::size_t>(instr.op_class)];

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t arena_bytes = std::uint64_t{1} << 43;  // address space, not memory
 constexpr std::uint64_t arena_hint = std::uint64_t{1} << 44;   // the same in every process
 constexpr std::uint64_t page = 4096;
-// Unmapped after each allocation, so that overruns do not hit the next one; no power of two, so that
-// buffers do not all begin in the same set of a cache.
+// Unmapped after each allocation, so that overruns do not hit the next one; no power of two, so
+// that buffers do not all begin in the same set of a cache.
 constexpr std::uint64_t gap = 65 * page;
 constexpr std::uint64_t large = std::uint64_t{2} << 20;  // large allocations start at a large page
 

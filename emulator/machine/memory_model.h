@@ -7,6 +7,7 @@
 
 #include "emulator/machine/cache.h"
 #include "emulator/machine/chip.h"
+#include "emulator/machine/counters.h"
 #include "emulator/machine/warp.h"
 
 namespace emulator {
@@ -24,21 +25,6 @@ class Queue {
 
  private:
   double free_ = 0;
-};
-
-struct Counters {
-  std::uint64_t warp_instructions = 0;
-  std::uint64_t thread_instructions = 0;
-  std::uint64_t l1_sectors = 0;
-  std::uint64_t l1_hits = 0;
-  std::uint64_t l2_sectors = 0;
-  std::uint64_t l2_hits = 0;
-  std::uint64_t dram_read_bytes = 0;
-  std::uint64_t dram_write_bytes = 0;
-  std::uint64_t shared_wavefronts = 0;
-  std::uint64_t shared_conflicts = 0;  // wavefronts beyond the first
-  std::uint64_t host_bytes = 0;
-  std::uint64_t peer_bytes = 0;
 };
 
 // When memory instructions complete: caches and queues of one device. Calls come in the order of

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // What each kind of work does and how long it takes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "emulator/runtime/call.h"
@@ -83,6 +87,21 @@ void note_copy(void* to, const void* from, const CopyShape& shape) {
   }
 }
 
+// One JSON line per launch to the file that WARPMETER_EMULATED_COUNTERS names. Of kernels that run
+// at the same time, each line counts what all of them did.
+void log_counters(const Grid& grid) {
+  static const char* const path = std::getenv("WARPMETER_EMULATED_COUNTERS");
+  if (path == nullptr) return;
+  std::ofstream file(path, std::ios::app);
+  const Counters delta = grid.device->model().counters - grid.counters_at_begin;
+  file
+      << fmt::format(
+             R"({{"kernel": "{}", "device": {}, "blocks": {}, "threads": {}, "cycles": {}, "counters": {}}})",
+             grid.program->name, grid.device->ordinal(), grid.blocks(), grid.block.count(),
+             grid.end_cycle - grid.begin_cycle, to_json(delta))
+      << "\n";
+}
+
 }  // namespace
 
 MakeOp make_marker(int device) {
@@ -160,7 +179,8 @@ MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch) {
       auto grid = std::make_shared<Grid>(*launch);
       grid->id = ++count;
       engine().devices()[static_cast<std::size_t>(device)]->launch(
-          grid, time, [keep = self.shared_from_this()](Grid&, Time end) {
+          grid, time, [keep = self.shared_from_this()](Grid& ended, Time end) {
+            log_counters(ended);
             engine().at(end, [keep, end] {
               if (!keep->done) engine().end(*keep, end);
             });

@@ -4,6 +4,7 @@
 // tables.
 #include <cmath>
 #include <functional>
+#include <ostream>
 #include <random>
 
 #include "tests/emulator/kernels.h"
@@ -34,6 +35,8 @@ U32 encode(int which, int value) {
       return std::bit_cast<std::uint16_t>(static_cast<_Float16>(f));
   }
 }
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.which; }
 
 class Products : public testing::TestWithParam<Case> {};
 
