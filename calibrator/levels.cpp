@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "core/stats.h"
 
@@ -54,24 +55,15 @@ double noise_of(const std::vector<double>& v) {
   return quantile(deviations, 0.25).value_or(0) / 0.3186 / std::sqrt(1.5);
 }
 
-// Median of log y in which each point counts with the log x that it stands for, so that the value
-// does not depend on where the grid happens to be dense.
+// level_median of log y.
 double median_of(const LogCurve& curve, const Stretch& stretch) {
-  std::vector<std::pair<double, double>> weighted;  // log y, weight
-  double total = 0;
-  for (std::size_t i = stretch.first; i <= stretch.last; ++i) {
-    const double left = curve.u[i > stretch.first ? i - 1 : i];
-    const double right = curve.u[i < stretch.last ? i + 1 : i];
-    weighted.emplace_back(curve.v[i], right - left);
-    total += right - left;
+  const std::size_t n = stretch.last - stretch.first + 1;
+  std::vector<double> x, y;
+  for (std::size_t i = stretch.first; i < stretch.first + n; ++i) {
+    x.push_back(std::exp(curve.u[i]));
+    y.push_back(curve.v[i]);
   }
-  std::sort(weighted.begin(), weighted.end());
-  double below = 0;
-  for (const auto& [value, weight] : weighted) {
-    below += weight;
-    if (below >= total / 2) return value;
-  }
-  return weighted.back().first;
+  return level_median(x, y);
 }
 
 // Least-squares change of log y over the stretch.
@@ -94,9 +86,11 @@ bool is_level(const LogCurve& curve, const Stretch& stretch, double range,
   const double octaves = (curve.u[stretch.last] - curve.u[stretch.first]) / std::log(2.0);
   if (stretch.last - stretch.first + 1 < settings.min_points) return false;
   if (octaves < settings.min_octaves) return false;
-  // A stretch that fills its band by drifting is a piece of a ramp unless it is wide: at 1.5
-  // octaves and the default band, a drift below 7 % per doubling still counts as flat.
-  return std::abs(systematic_change(curve, stretch)) < 0.6 * range || octaves >= 1.5;
+  // A stretch that drifts is a piece of a ramp unless it is wide: at 1.5 octaves and the default
+  // band, a drift below 7 % per doubling still counts as flat. Narrower ones may drift by 6 %,
+  // and those below 0.75 octaves, as at the ends of a curve, by 8 % per doubling.
+  const double drift = 0.6 * range * std::min(1.0, octaves / 0.75);
+  return std::abs(systematic_change(curve, stretch)) < drift || octaves >= 1.5;
 }
 
 // The longest stretch from `first` on, up to `last`, whose values span at most `range`.
@@ -164,18 +158,22 @@ std::vector<std::vector<Stretch>> group(const LogCurve& curve, const std::vector
 struct Tolerances {
   double flat;  // range of the flat part of a level
   double edge;  // distance from the level's value that still is "all hit"
+  double mode;  // distance at which a mode of the same level may lie
 };
 
 // First and last index at the level's value: from the outermost stretches outwards as long as the
-// smoothed curve stays at the value, then inwards to the first point that really is there.
-void find_edges(const LogCurve& curve, Stretch extent, double value, double edge, Level& level) {
-  const auto near = [&](const std::vector<double>& v, std::size_t i) {
-    return std::abs(v[i] - value) <= edge;
+// smoothed curve could be a mode of it, then inwards to the first point that really is there.
+void find_edges(const LogCurve& curve, Stretch extent, double value, const Tolerances& tolerances,
+                Level& level) {
+  const auto within = [&](const std::vector<double>& v, std::size_t i, double distance) {
+    return std::abs(v[i] - value) <= distance;
   };
-  while (extent.first > 0 && near(curve.smooth, extent.first - 1)) --extent.first;
-  while (extent.last + 1 < curve.v.size() && near(curve.smooth, extent.last + 1)) ++extent.last;
-  while (extent.first < extent.last && !near(curve.v, extent.first)) ++extent.first;
-  while (extent.last > extent.first && !near(curve.v, extent.last)) --extent.last;
+  const double mode = tolerances.mode, edge = tolerances.edge;
+  while (extent.first > 0 && within(curve.smooth, extent.first - 1, mode)) --extent.first;
+  while (extent.last + 1 < curve.v.size() && within(curve.smooth, extent.last + 1, mode))
+    ++extent.last;
+  while (extent.first < extent.last && !within(curve.v, extent.first, edge)) ++extent.first;
+  while (extent.last > extent.first && !within(curve.v, extent.last, edge)) --extent.last;
   level.first = extent.first;
   level.last = extent.last;
 }
@@ -184,16 +182,20 @@ Level make_level(const LogCurve& curve, std::span<const double> x,
                  const std::vector<Stretch>& stretches, const Tolerances& tolerances) {
   Level level;
   double widest = -1, value = 0;
+  Stretch flat;
   for (const Stretch& stretch : stretches) {
-    const double mode = median_of(curve, flat_part(curve, stretch, tolerances.flat));
+    const Stretch part = flat_part(curve, stretch, tolerances.flat);
+    const double mode = median_of(curve, part);
     level.modes.push_back({std::exp(mode), x[stretch.first], x[stretch.last]});
     if (width(curve, stretch) <= widest) continue;
     widest = width(curve, stretch);
     value = mode;
+    flat = part;
   }
   level.value = std::exp(value);
-  find_edges(curve, {stretches.front().first, stretches.back().last}, value, tolerances.edge,
-             level);
+  level.flat_first = flat.first;
+  level.flat_last = flat.last;
+  find_edges(curve, {stretches.front().first, stretches.back().last}, value, tolerances, level);
   level.x_first = x[level.first];
   level.x_last = x[level.last];
   return level;
@@ -217,6 +219,24 @@ void drop_against_trend(std::vector<Level>& levels, Trend trend) {
 
 }  // namespace
 
+double level_median(std::span<const double> x, std::span<const double> y) {
+  std::vector<std::pair<double, double>> weighted;  // y, weight
+  double total = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double left = x[i > 0 ? i - 1 : i];
+    const double right = x[i + 1 < x.size() ? i + 1 : i];
+    weighted.emplace_back(y[i], std::log(right / left));
+    total += weighted.back().second;
+  }
+  std::sort(weighted.begin(), weighted.end());
+  double below = 0;
+  for (const auto& [value, weight] : weighted) {
+    below += weight;
+    if (below >= total / 2) return value;
+  }
+  return weighted.back().first;
+}
+
 Staircase detect_levels(std::span<const double> x, std::span<const double> y,
                         const LevelSettings& settings) {
   Staircase staircase;
@@ -225,7 +245,8 @@ Staircase detect_levels(std::span<const double> x, std::span<const double> y,
   staircase.noise = noise_of(curve.v);
   const double range = 2 * std::max(std::log1p(settings.band), 2.5 * staircase.noise);
   const Tolerances tolerances{2 * std::max(0.015, 2.5 * staircase.noise),
-                              std::max(std::log1p(settings.edge), 3 * staircase.noise)};
+                              std::max(std::log1p(settings.edge), 3 * staircase.noise),
+                              std::log(settings.merge_ratio)};
   std::vector<Stretch> found;
   collect(curve, 0, x.size() - 1, range, settings, found);
   for (const auto& stretches : group(curve, found, settings.merge_ratio)) {

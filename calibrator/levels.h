@@ -36,6 +36,8 @@ struct Level {
   double x_first = 0, x_last = 0;   // first and last x within `edge` of the value
   std::size_t first = 0, last = 0;  // their indices
   std::vector<Mode> modes;          // by rising x; at least one
+  std::size_t flat_first = 0;       // the points whose median the value is
+  std::size_t flat_last = 0;
 };
 
 struct Staircase {
@@ -50,5 +52,9 @@ struct Staircase {
 // level gives an empty staircase.
 Staircase detect_levels(std::span<const double> x, std::span<const double> y,
                         const LevelSettings& settings = {});
+
+// Median of y in which each point counts with the log x that it stands for, so that the value does
+// not depend on where the grid happens to be dense. Same length, not empty.
+double level_median(std::span<const double> x, std::span<const double> y);
 
 }  // namespace warpmeter

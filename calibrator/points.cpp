@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -129,13 +130,27 @@ std::size_t campaign_count(const Points& points) {
   return fewest;
 }
 
+std::optional<double> location(std::span<const double> samples) {
+  const auto middle = median(samples);
+  if (!middle) return std::nullopt;
+  std::vector<double> deviations;
+  for (const double sample : samples) deviations.push_back(std::abs(sample - *middle));
+  // 1.4826: from the median absolute deviation to a standard deviation.
+  const double limit = 3 * 1.4826 * *median(deviations);
+  std::vector<double> kept;
+  for (const double sample : samples) {
+    if (std::abs(sample - *middle) <= limit) kept.push_back(sample);
+  }
+  return median(kept);
+}
+
 std::vector<double> campaign_values(const Points& points, std::size_t campaign) {
   std::vector<double> found;
   for (const Measurement* point : points) {
     std::size_t seen = 0;
     for (const auto& samples : point->samples) {
       if (samples.empty() || seen++ != campaign) continue;
-      found.push_back(*median(samples));
+      found.push_back(*location(samples));
     }
   }
   return found;

@@ -20,9 +20,9 @@ std::optional<double> size_of(const Facts& facts, const std::string& level, doub
   const std::string fact = "cache." + (level == "l1" ? std::string("l1d") : level);
   const auto size = fact_number(facts, fact + ".size");
   if (!size || *size <= 0) return std::nullopt;
-  const double threads_per_core = std::max(
-      1.0, fact_number(facts, "cpu.threads").value_or(1) /
-               std::max(1.0, fact_number(facts, "cpu.cores").value_or(1)));
+  const double threads_per_core =
+      std::max(1.0, fact_number(facts, "cpu.threads").value_or(1) /
+                        std::max(1.0, fact_number(facts, "cpu.cores").value_or(1)));
   const double sharers = fact_number(facts, fact + ".shared_by").value_or(threads_per_core);
   const double cores_on = std::max(1.0, std::round(sharers / threads_per_core));
   return *size * std::ceil(threads / cores_on);
@@ -83,9 +83,8 @@ NamedLevels name_by_size(const Staircase& staircase, const Facts& facts,
     const Level& level = staircase.levels[found->second.front()];
     const double size = nominal_range(facts, DeviceKind::cpu, cache)->hi;
     if (level.x_last < 0.4 * size || level.x_last > 1.6 * size) {
-      named.notes[cache] =
-          fmt::format("all hits end at {}, but the nominal size is {}",
-                      format_bytes(level.x_last), format_bytes(size));
+      named.notes[cache] = fmt::format("all hits end at {}, but the nominal size is {}",
+                                       format_bytes(level.x_last), format_bytes(size));
     }
   }
   return named;

@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "cli/context.h"
-#include "cli/openmp.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/version.h"
@@ -58,7 +57,6 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace warpmeter;
-  settle_openmp(argv);
   catch_interrupts();
   try {
     return run_command(argc, argv);

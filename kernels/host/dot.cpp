@@ -28,9 +28,11 @@ FmaShape dot_shape(FmaType type) {
   throw std::invalid_argument("bf16 or int8");
 }
 
-__attribute__((target("avx512f,avx512bf16"))) void dot_blocks(
-    const float* start, const std::uint16_t* left, const std::uint16_t* right, std::size_t steps,
-    std::size_t blocks, float* result) {
+__attribute__((target("avx512f,avx512bf16"))) void dot_blocks(const float* start,
+                                                              const std::uint16_t* left,
+                                                              const std::uint16_t* right,
+                                                              std::size_t steps, std::size_t blocks,
+                                                              float* result) {
   __m512bh a[4], b[4];
   for (int i = 0; i < 4; ++i) {
     a[i] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(left + 32 * i));
@@ -51,9 +53,11 @@ __attribute__((target("avx512f,avx512bf16"))) void dot_blocks(
   }
 }
 
-__attribute__((target("avx512f,avx512vnni"))) void dot_blocks(
-    const std::int32_t* start, const std::uint8_t* left, const std::int8_t* right,
-    std::size_t steps, std::size_t blocks, std::int32_t* result) {
+__attribute__((target("avx512f,avx512vnni"))) void dot_blocks(const std::int32_t* start,
+                                                              const std::uint8_t* left,
+                                                              const std::int8_t* right,
+                                                              std::size_t steps, std::size_t blocks,
+                                                              std::int32_t* result) {
   __m512i a[4], b[4];
   for (int i = 0; i < 4; ++i) {
     a[i] = _mm512_loadu_si512(left + 64 * i);

@@ -7,7 +7,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/fma.cpp"
 #include <hwy/foreach_target.h>
-
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -74,9 +73,8 @@ void chain_f32(const float* start, const float* factor, const float* addend, std
   chain_of(start, factor, addend, steps, result);
 }
 
-FmaShape shape(std::size_t size) {
-  return {chains, hn::Lanes(hn::ScalableTag<std::uint8_t>()) / size, 1, 2};
-}
+FmaShape shape_f64() { return {chains, hn::Lanes(hn::ScalableTag<double>()), 1, 2}; }
+FmaShape shape_f32() { return {chains, hn::Lanes(hn::ScalableTag<float>()), 1, 2}; }
 const char* target() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace HWY_NAMESPACE
@@ -90,7 +88,8 @@ HWY_EXPORT(blocks_f64);
 HWY_EXPORT(blocks_f32);
 HWY_EXPORT(chain_f64);
 HWY_EXPORT(chain_f32);
-HWY_EXPORT(shape);
+HWY_EXPORT(shape_f64);
+HWY_EXPORT(shape_f32);
 HWY_EXPORT(target);
 
 double fma_ops_per_step(const FmaShape& s) {
@@ -99,7 +98,8 @@ double fma_ops_per_step(const FmaShape& s) {
 
 FmaShape fma_shape(FmaType type) {
   if (type != FmaType::f64 && type != FmaType::f32) throw std::invalid_argument("f64 or f32");
-  return HWY_DYNAMIC_DISPATCH(shape)(type == FmaType::f64 ? sizeof(double) : sizeof(float));
+  return type == FmaType::f64 ? HWY_DYNAMIC_DISPATCH(shape_f64)()
+                              : HWY_DYNAMIC_DISPATCH(shape_f32)();
 }
 
 void fma_blocks(const double* start, const double* factor, const double* addend, std::size_t steps,

@@ -45,7 +45,8 @@ void fma_chain(const float* start, const float* factor, const float* addend, std
 // Name of the vector extension that these functions use here, as in "AVX3" (AVX-512).
 std::string vector_target();
 
-// Dot products in AVX-512: accumulator[i] += sum over depth of left[i mod 4] * right[(i / 4) mod 4].
+// Dot products in AVX-512: accumulator[i] += sum over depth of left[i mod 4] * right[(i / 4) mod
+// 4].
 //   bf16: 16 float lanes, left and right 4 x 32 values (VDPBF16PS)
 //   int8: 16 int32 lanes, left 4 x 64 unsigned, right 4 x 64 signed bytes (VPDPBUSD, wraps)
 // Blocks, start and result as above. Only where has_dot(type); elsewhere an illegal instruction.

@@ -6,9 +6,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/stream.cpp"
-#include <hwy/foreach_target.h>
-
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -28,7 +27,8 @@ std::uint64_t read(const double* HWY_RESTRICT from, std::size_t count, std::size
   const std::size_t lanes = hn::Lanes(d);
   const auto* words = reinterpret_cast<const std::uint64_t*>(from);
   hn::Vec<Word> sum[unroll];
-  for (auto& s : sum) s = hn::Zero(d);
+#pragma GCC unroll 8
+  for (std::size_t u = 0; u < unroll; ++u) sum[u] = hn::Zero(d);
   std::uint64_t tail = 0;
   for (; passes != 0; --passes) {
     std::size_t i = 0;
@@ -40,6 +40,7 @@ std::uint64_t read(const double* HWY_RESTRICT from, std::size_t count, std::size
     for (; i < count; ++i) tail += std::bit_cast<std::uint64_t>(from[i]);
     asm volatile("" ::: "memory");  // every pass loads again
   }
+#pragma GCC unroll 8
   for (std::size_t u = 1; u < unroll; ++u) sum[0] = hn::Add(sum[0], sum[u]);
   return tail + hn::GetLane(hn::SumOfLanes(d, sum[0]));
 }
@@ -75,14 +76,16 @@ void write_nt(double* HWY_RESTRICT to, double value, std::size_t count, std::siz
   hwy::FlushStream();
 }
 
-void copy(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count, std::size_t passes) {
+void copy(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count,
+          std::size_t passes) {
   const Real d;
   sweep(
       count, passes, [&](std::size_t i) HWY_ATTR { hn::Store(hn::Load(d, from + i), d, to + i); },
       [&](std::size_t i) HWY_ATTR { to[i] = from[i]; });
 }
 
-void copy_nt(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count, std::size_t passes) {
+void copy_nt(double* HWY_RESTRICT to, const double* HWY_RESTRICT from, std::size_t count,
+             std::size_t passes) {
   const Real d;
   sweep(
       count, passes, [&](std::size_t i) HWY_ATTR { hn::Stream(hn::Load(d, from + i), d, to + i); },

@@ -8,9 +8,9 @@
 namespace warpmeter {
 
 // Streaming loops over arrays of `count` doubles, with the widest vectors of this CPU. Arrays are
-// aligned to 64 bytes and do not overlap; any count is allowed, the tail is scalar. Each passes over
-// its arrays `passes` times in one call, so that a call costs nothing beside a pass over a small
-// array; the bytes below are those of one pass.
+// aligned to 64 bytes and do not overlap; any count is allowed, the tail is scalar. Each passes
+// over its arrays `passes` times in one call, so that a call costs nothing beside a pass over a
+// small array; the bytes below are those of one pass.
 
 // Bytes read: 8 count. Returns the sum over all passes of the elements' bit patterns modulo 2^64:
 // exact in any order, and cheaper than the loads that it keeps alive.

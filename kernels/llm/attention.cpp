@@ -113,7 +113,7 @@ class Attention final : public OneDnnKernel {
       }
     }
     const double store = store_roundoff(shape_.type);
-    const double relative = 2 * score_error + exp_error + store + sum_roundoff(shape_.context);
+    const double relative = 2 * score_error + exp_error + 2 * store + sum_roundoff(shape_.context);
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const std::int64_t at = pair * size + static_cast<std::int64_t>(i);
       const double expected = sum[i] / total;

@@ -26,8 +26,8 @@ namespace warpmeter {
 // launches = 3.
 //
 // Checked: at most 8 (b, h) pairs wholly, in double precision. Tolerance: probabilities have the
-// relative error P = 2 max|error of a score| + exp_error (+ 2^-8 for bf16 storage), so the result's
-// is P sum p|v| + sum_roundoff(L) sum p|v| (+ 2^-8 |o|).
+// relative error P = 2 max|error of a score| + exp_error (+ 2 2^-8 for bf16, softmax.h), so the
+// result's is (P + sum_roundoff(L)) sum p|v| (+ 2^-8 |o| for bf16).
 struct AttentionShape {
   std::int64_t batch = 0, heads = 0, kv_heads = 0, head_size = 0, context = 0;
   Element type = Element::f32;

@@ -32,10 +32,8 @@ KernelCase::KernelCase(int threads, Residency residency, const Make& make)
   kernel_->execute();
   kernel_->verify();
   if (residency_ == Residency::cold) return;
-  double once_s = time_executions(1);
-  if (once_s < sample_s)
-    once_s = time_executions(std::max(2, static_cast<int>(2e-4 / once_s))) /
-             std::max(2, static_cast<int>(2e-4 / once_s));
+  const int trial = std::clamp(static_cast<int>(sample_s / 4 / time_executions(1)), 1, 1000);
+  const double once_s = time_executions(trial) / trial;
   executions_ = std::max(1, static_cast<int>(std::ceil(sample_s / once_s)));
 }
 
@@ -60,6 +58,7 @@ Json KernelCase::conditions() const {
   json["executions_per_sample"] = executions_;
   json["threads"] = team_.threads();
   json["binding"] = "one thread per core";
+  json["wait_policy"] = wait_policy();
   return json;
 }
 

@@ -48,7 +48,8 @@ class Softmax final : public OneDnnKernel {
     std::vector<double> weight;
     for (std::int64_t i = begin; i < end; ++i) weight.push_back(std::exp(x_.at(i) - top));
     for (const double w : weight) total += w;
-    const double relative = exp_error + sum_roundoff(shape_.columns) + store_roundoff(shape_.type);
+    const double relative =
+        exp_error + sum_roundoff(shape_.columns) + 2 * store_roundoff(shape_.type);
     for (std::int64_t i = begin; i < end; ++i) {
       const double expected = weight[static_cast<std::size_t>(i - begin)] / total;
       require_close("softmax", i, y_.at(i), expected, relative * expected);

@@ -24,7 +24,9 @@ struct RowsShape {
 //            = R (4 C - 1)
 //   bytes_read = bytes_written = R C e    working_set = 2 R C e    launches = 1
 //
-// Checked: at most 8 rows wholly; relative tolerance exp_error + sum_roundoff(C) (+ 2^-8 for bf16).
+// Checked: at most 8 rows wholly; relative tolerance exp_error + sum_roundoff(C), for bf16 plus
+// 2 2^-8: oneDNN 2.6 keeps the exponentials in the result's memory, so they are rounded to bf16
+// once before and once after the division.
 Work softmax_work(const RowsShape& shape);
 
 // Operands: "x" (normal, deviation 3, like logits) and "y".

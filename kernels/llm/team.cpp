@@ -5,7 +5,8 @@
 #include <hwloc.h>
 #include <omp.h>
 
-#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 
 #include "core/error.h"
 
@@ -52,16 +53,32 @@ BoundTeam::BoundTeam(int threads)
   sched_getaffinity(0, sizeof previous_mask_, &previous_mask_);
   omp_set_dynamic(0);
   omp_set_num_threads(threads);
+  std::atomic<int> bound = 0;
 #pragma omp parallel num_threads(threads)
-  bind_to(cpus[static_cast<std::size_t>(omp_get_thread_num())]);
+  {
+    bind_to(cpus[static_cast<std::size_t>(omp_get_thread_num())]);
+    ++bound;
+  }
+  if (bound == threads) return;
+  restore();
+  throw UnsupportedError("OpenMP gives " + std::to_string(bound) + " of " +
+                         std::to_string(threads) + " threads: unset OMP_THREAD_LIMIT");
 }
 
-BoundTeam::~BoundTeam() {
+BoundTeam::~BoundTeam() { restore(); }
+
+void BoundTeam::restore() {
   const cpu_set_t mask = previous_mask_;
 #pragma omp parallel num_threads(threads_)
   sched_setaffinity(0, sizeof mask, &mask);
   omp_set_num_threads(previous_threads_);
   omp_set_dynamic(previous_dynamic_);
+}
+
+std::string wait_policy() {
+  for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
+    if (const char* value = std::getenv(name)) return std::string(name) + "=" + value;
+  return "default (spins, then sleeps)";
 }
 
 }  // namespace warpmeter

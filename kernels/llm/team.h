@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <string>
 #include <vector>
 
 namespace warpmeter {
@@ -18,6 +19,7 @@ const std::vector<int>& usable_cpus();
 // threads created later inherit it.
 class BoundTeam {
  public:
+  // Throws InputError if there are fewer cores, UnsupportedError if OpenMP gives fewer threads.
   explicit BoundTeam(int threads);
   ~BoundTeam();
   BoundTeam(const BoundTeam&) = delete;
@@ -26,10 +28,17 @@ class BoundTeam {
   int threads() const { return threads_; }
 
  private:
+  void restore();
+
   int threads_;
   int previous_threads_;
   int previous_dynamic_;
   cpu_set_t previous_mask_;
 };
+
+// How idle threads of the team wait, for the record. libgomp's default spins for milliseconds
+// before it sleeps, which is what we want: a sleeping team adds the time of a wake-up, some 60 us
+// here, to every region. Both variables are read before main and cannot be set from inside.
+std::string wait_policy();
 
 }  // namespace warpmeter

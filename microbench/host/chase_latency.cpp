@@ -46,10 +46,15 @@ class ChaseCase : public HostCase {
 };
 
 std::vector<Parameters> points(const Device& device, Effort effort) {
+  const std::vector<double> footprints = chase_footprints(read_hierarchy(device.facts), effort);
   std::vector<Parameters> points;
-  for (const char* page : {"huge", "4k"})
-    for (double footprint : chase_footprints(read_hierarchy(device.facts), effort))
-      points.push_back({{"footprint", footprint}, {"page", page}});
+  for (double footprint : footprints)
+    points.push_back({{"footprint", footprint}, {"page", "huge"}});
+  // Cache sizes are read off the curve with huge pages. The one with 4 KiB pages tells what
+  // translation adds, for which every second footprint will do; the largest is one of them.
+  const std::size_t step = effort == Effort::thorough ? 1 : 2;
+  for (std::size_t i = (footprints.size() - 1) % step; i < footprints.size(); i += step)
+    points.push_back({{"footprint", footprints[i]}, {"page", "4k"}});
   return points;
 }
 
@@ -73,9 +78,10 @@ Benchmark chase_latency() {
       .quantity = "latency.chase",
       .unit = Unit::second,
       .device = DeviceKind::cpu,
-      .method = "Time per load along one random cycle over all lines of the footprint, where each "
-                "load's result is the next one's address; every line was read once in that order "
-                "before, and samples go on where the last one ended.",
+      .method =
+          "Time per load along one random cycle over all lines of the footprint, where each "
+          "load's result is the next one's address; every line was read once in that order "
+          "before, and samples go on where the last one ended.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

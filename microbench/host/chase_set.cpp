@@ -74,6 +74,8 @@ void ChaseSet::verify(Team& builders, double line) const {
 }
 
 std::vector<const void*> ChaseSet::checked_heads(std::size_t chains) const {
+  if (chains > marks_.size())
+    throw std::invalid_argument("more chains than stretches of the cycle");
   std::vector<const void*> heads;
   std::vector<std::size_t> at;
   std::size_t hops = CycleBuilder::mark_hops;

@@ -26,7 +26,8 @@ class ChaseSet {
   std::size_t bytes_in_huge_pages() const { return pages_.bytes_in_huge_pages(); }
 
   // Throws ("corrupt: ...") unless `chains` chains side by side, evenly spaced along the cycle, get
-  // where the marks say; returns where they are then. For one chain `chase` itself is checked.
+  // where the marks say; returns where they are then. For one chain `chase` itself is checked. At
+  // most as many chains as there are marks: they must not run into each other.
   std::vector<const void*> checked_heads(std::size_t chains) const;
 
  private:

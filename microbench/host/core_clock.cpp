@@ -93,9 +93,10 @@ Benchmark core_clock() {
       .quantity = "clock.core",
       .unit = Unit::hertz,
       .device = DeviceKind::cpu,
-      .method = "Additions over time in chains of dependent one-cycle additions of 50 us (each the "
-                "fastest of three parts); vector: each chain right after 0.5 ms of multiply-adds "
-                "on the widest vectors; the slowest core.",
+      .method =
+          "Additions over time in chains of dependent one-cycle additions of 50 us (each the "
+          "fastest of three parts); vector: each chain right after 0.5 ms of multiply-adds "
+          "on the widest vectors; the slowest core.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

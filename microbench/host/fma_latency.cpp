@@ -30,8 +30,8 @@ class LatencyCase : public HostCase {
     for (T& value : addend_) value = static_cast<T>(random.real(1, 2));
     run(verified_steps / 16);
     const double tolerance = 8.0 * verified_steps * std::numeric_limits<T>::epsilon();
-    if (!(std::abs(result_[0] - fma_reference(start_[0], factor_[0], addend_[0],
-                                              verified_steps)) <= tolerance))
+    if (!(std::abs(result_[0] - fma_reference(start_[0], factor_[0], addend_[0], verified_steps)) <=
+          tolerance))
       throw std::runtime_error("corrupt: a multiply-add chain differs from its scalar reference");
     rounds_ = calibrate([&](std::size_t rounds) { return run(rounds); });
     noted_["seed"] = seed_;
@@ -73,8 +73,9 @@ Benchmark fma_latency() {
       .quantity = "latency.fma",
       .unit = Unit::second,
       .device = DeviceKind::cpu,
-      .method = "Time per multiply-add along one chain on a vector register, each waiting for the "
-                "one before.",
+      .method =
+          "Time per multiply-add along one chain on a vector register, each waiting for the "
+          "one before.",
       .points = points,
       .unsupported = [](const Device&, const Parameters&) { return std::nullopt; },
       .make = make,

@@ -110,9 +110,10 @@ Benchmark fma_throughput() {
       .quantity = "throughput.fma",
       .unit = Unit::op_per_second,
       .device = DeviceKind::cpu,
-      .method = "Independent multiply-adds (two operations each) on registers with random data; "
-                "burst: each sample follows 10 ms of idling; sustained: after 0.5 s under load. "
-                "bf16 is VDPBF16PS, int8 is VPDPBUSD.",
+      .method =
+          "Independent multiply-adds (two operations each) on registers with random data; "
+          "burst: each sample follows 10 ms of idling; sustained: after 0.5 s under load. "
+          "bf16 is VDPBF16PS, int8 is VPDPBUSD.",
       .points = points,
       .unsupported = unsupported,
       .make = make,

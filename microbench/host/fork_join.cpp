@@ -85,8 +85,9 @@ Benchmark fork_join() {
       .quantity = "launch.fork_join",
       .unit = Unit::second,
       .device = DeviceKind::cpu,
-      .method = "Time per empty OpenMP parallel region (GNU runtime, default binding and wait "
-                "policy), back to back, so that the workers still spin.",
+      .method =
+          "Time per empty OpenMP parallel region (GNU runtime, default binding and wait "
+          "policy), back to back, so that the workers still spin.",
       .points = points,
       .unsupported = unsupported,
       .make = [](const Device&, const Parameters& parameters) -> std::unique_ptr<Case> {

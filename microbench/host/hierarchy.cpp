@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/error.h"
 #include "core/unit.h"
@@ -22,13 +23,20 @@ double round_to(double value, double unit) {
   return std::max(1.0, std::round(value / unit)) * unit;
 }
 
-// Ascending, without points closer than `gap` to a smaller one that was kept.
+// Ascending, without points closer than `gap` to a larger one that was kept.
 std::vector<double> thinned(std::vector<double> values, double gap) {
-  std::sort(values.begin(), values.end());
+  std::sort(values.begin(), values.end(), std::greater<>());
   std::vector<double> kept;
   for (double value : values)
-    if (kept.empty() || value > kept.back() * gap) kept.push_back(value);
+    if (kept.empty() || value * gap < kept.back()) kept.push_back(value);
+  std::reverse(kept.begin(), kept.end());
   return kept;
+}
+
+// lo, lo * 2^(1/per_octave), ... up to hi.
+void append_octaves(std::vector<double>& points, double lo, double hi, int per_octave) {
+  for (int i = 0; lo * std::exp2(1.0 * i / per_octave) < hi * 1.001; ++i)
+    points.push_back(lo * std::exp2(1.0 * i / per_octave));
 }
 
 }  // namespace
@@ -88,20 +96,21 @@ std::vector<double> chase_footprints(const Hierarchy& hierarchy, Effort effort) 
       points.push_back(round_to(std::min(cache.size / 2, 16 * mib), kib));
     return thinned(points, 1.06);
   }
-  const int near = effort == Effort::thorough ? 8 : 4;
-  const int elsewhere = effort == Effort::thorough ? 4 : 2;
-  for (const Hierarchy::Level& cache : hierarchy.caches)
-    for (int i = -near; i <= near; ++i) points.push_back(cache.size * std::exp2(1.0 * i / near));
-  for (double at = 4 * kib; at < top * 1.01; at *= std::exp2(1.0 / elsewhere)) {
-    const auto covers = [&](const Hierarchy::Level& cache) {
-      return at > cache.size * 0.49 && at < cache.size * 2.1;
-    };
-    if (std::none_of(hierarchy.caches.begin(), hierarchy.caches.end(), covers))
-      points.push_back(at);
-  }
-  points.push_back(top);
+  const int density = effort == Effort::thorough ? 2 : 1;
+  // Others (guests of this machine, too) hold a part of a shared last level, so that its knee may
+  // lie anywhere: from the second level on the sweep is even.
+  const std::size_t known = std::min<std::size_t>(hierarchy.caches.size(), 2);
+  for (std::size_t level = 0; level < known; ++level)
+    append_octaves(points, hierarchy.caches[level].size / 2, hierarchy.caches[level].size * 2,
+                   4 * density);
+  append_octaves(points, 4 * kib, hierarchy.caches[0].size / 2.1, density);
+  if (known == 2)
+    append_octaves(points, hierarchy.caches[0].size * 2.5, hierarchy.caches[1].size / 2.1, density);
+  // Down from the top, so that the points beyond the last level are at its double and above.
+  for (double at = top; at > hierarchy.caches[known - 1].size * 2; at /= std::exp2(0.5 / density))
+    points.push_back(at);
   for (double& point : points) point = std::min(round_to(point, kib), round_to(top, kib));
-  return thinned(points, effort == Effort::thorough ? 1.02 : 1.06);
+  return thinned(points, effort == Effort::thorough ? 1.02 : 1.1);
 }
 
 std::vector<double> stream_footprints(const Hierarchy& hierarchy, int threads, double granule,
@@ -114,20 +123,24 @@ std::vector<double> stream_footprints(const Hierarchy& hierarchy, int threads, d
     double inner = 0;  // total capacity of the level inside
     for (std::size_t level = 0; level < hierarchy.caches.size(); ++level) {
       const double size = capacity(hierarchy, level, threads);
-      // From four times the inner level, where it no longer helps, to half of this one.
+      // From four times the inner level, where it no longer helps.
       const double low = std::min(std::max(4 * inner, size / 4), size / 2);
-      const double high = size / 2;
-      for (double share : {0.0, 0.5, 1.0}) points.push_back(low * std::pow(high / low, share));
-      points.push_back(size * 0.75);
+      if (level + 1 < hierarchy.caches.size()) {
+        for (double share : {low / size, 0.5, 0.75}) points.push_back(size * share);
+      } else {  // others may hold a part of the last level, so it is swept from small to large
+        const double small = std::min(4 * inner, size / 4);
+        for (double at : {small, std::sqrt(small * size / 2), size / 2}) points.push_back(at);
+      }
       if (effort == Effort::thorough)
-        for (double factor : {1.0, 1.25, 1.5, 2.0}) points.push_back(size * factor);
+        for (double factor : {0.75, 1.0, 1.25, 1.5, 2.0}) points.push_back(size * factor);
       inner = size;
     }
-    points.push_back(std::min(2 * inner, dram));
+    if (effort == Effort::thorough) points.push_back(std::min(2 * inner, dram));
     points.push_back(dram);
   }
   // Down, so that a set meant to fit a level does; the largest stays within the memory budget.
-  for (double& point : points) point = std::max(1.0, std::floor(point / granule)) * granule;
+  for (double& point : points)
+    point = std::max(1.0, std::floor(std::min(point, dram) / granule)) * granule;
   return thinned(points, 1.06);
 }
 

@@ -19,9 +19,9 @@ struct Hierarchy {
     int cores_on = 1;  // cores that share an instance
   };
   int cores = 1;
-  double line = 64;                // B
-  std::vector<Level> caches;       // innermost first; never empty (48 KiB if nothing is known)
-  std::optional<double> available; // B of memory
+  double line = 64;                 // B
+  std::vector<Level> caches;        // innermost first; never empty (48 KiB if nothing is known)
+  std::optional<double> available;  // B of memory
 };
 
 Hierarchy read_hierarchy(const Facts& facts);
@@ -41,11 +41,12 @@ double dram_footprint(const Hierarchy& hierarchy, int threads);
 std::vector<int> thread_counts(const Hierarchy& hierarchy, Effort effort);
 
 // Footprints of a latency sweep, ascending whole KiB, from 4 KiB to past the last level: four per
-// octave from half to twice each cache size, two elsewhere. Not cut to the memory budget.
+// octave from half to twice the size of the first and the second level, two beyond, one elsewhere
+// (thorough: twice as many). Not cut to the memory budget.
 std::vector<double> chase_footprints(const Hierarchy& hierarchy, Effort effort);
 
-// Footprints of a bandwidth sweep, ascending multiples of `granule` B: some inside each level, some
-// between, two in DRAM.
+// Footprints of a bandwidth sweep, ascending multiples of `granule` B: three inside each level and
+// one in DRAM; thorough: also around each size.
 std::vector<double> stream_footprints(const Hierarchy& hierarchy, int threads, double granule,
                                       Effort effort);
 

@@ -49,14 +49,12 @@ Pages::Pages(std::size_t bytes, PageKind kind)
     : size_(round_up(bytes, kind == PageKind::huge ? huge_bytes : 4096)), kind_(kind) {
   // A huge page more, to cut an aligned range from.
   const std::size_t reserved = size_ + huge_bytes;
-  void* raw =
-      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED)
     throw UnsupportedError(fmt::format("no {} B of memory: {}", size_, std::strerror(errno)));
   auto* begin = static_cast<std::byte*>(raw);
-  const std::size_t before =
-      round_up(reinterpret_cast<std::uintptr_t>(begin), huge_bytes) -
-      reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_bytes) -
+                             reinterpret_cast<std::uintptr_t>(begin);
   data_ = begin + before;
   if (before != 0) munmap(begin, before);
   if (const std::size_t after = reserved - before - size_; after != 0) munmap(data_ + size_, after);

@@ -71,11 +71,10 @@ std::vector<Parameters> points(StreamKind kind, const Device& device, Effort eff
   const bool stores = kind == StreamKind::write || kind == StreamKind::copy;
   std::vector<Parameters> points;
   for (int threads : thread_counts(hierarchy, effort)) {
-    const auto footprints =
-        stream_footprints(hierarchy, threads, granule(kind, threads), effort);
+    const auto footprints = stream_footprints(hierarchy, threads, granule(kind, threads), effort);
     for (double footprint : footprints)
       points.push_back({{"footprint", footprint}, {"page", "huge"}, {"threads", 1.0 * threads}});
-    if (stores && effort != Effort::quick) {
+    if (stores && effort != Effort::quick && threads == hierarchy.cores) {  // in DRAM
       points.push_back(points.back());
       points.back()["stores"] = "nt";
     }
@@ -94,9 +93,9 @@ std::unique_ptr<Case> make(StreamKind kind, const Device& device, const Paramete
   const int threads = static_cast<int>(require_parameter(parameters, "threads"));
   const StoreKind stores =
       word(parameters, "stores") == "nt" ? StoreKind::non_temporal : StoreKind::regular;
-  return std::make_unique<StreamCase>(
-      kind, stores, require_parameter(parameters, "footprint"), threads,
-      last_level_capacity(read_hierarchy(device.facts), threads));
+  return std::make_unique<StreamCase>(kind, stores, require_parameter(parameters, "footprint"),
+                                      threads,
+                                      last_level_capacity(read_hierarchy(device.facts), threads));
 }
 
 Benchmark row(StreamKind kind, const std::string& name, const std::string& method) {
@@ -108,7 +107,8 @@ Benchmark row(StreamKind kind, const std::string& name, const std::string& metho
       .method = method +
                 " Each core streams through arrays of its own in huge pages; from the first "
                 "thread's start to the last one's end.",
-      .points = [kind](const Device& device, Effort effort) { return points(kind, device, effort); },
+      .points = [kind](const Device& device,
+                       Effort effort) { return points(kind, device, effort); },
       .unsupported = unsupported,
       .make = [kind](const Device& device,
                      const Parameters& parameters) { return make(kind, device, parameters); },

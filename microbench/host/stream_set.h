@@ -42,13 +42,13 @@ class StreamSet {
  private:
   double* array(std::size_t index) const;
   void stream(std::size_t first_unit, std::size_t units, std::size_t passes);
-  bool matches(std::size_t i) const;
+  bool matches() const;
 
   StreamKind kind_;
   StoreKind stores_;
   std::size_t units_;
   Pages pages_;
-  std::size_t at_ = 0;             // unit
+  std::size_t at_ = 0;               // unit
   volatile std::uint64_t sink_ = 0;  // keeps the sum of a read alive
 };
 

@@ -103,6 +103,20 @@ TEST(Levels, ALongSoftRampHasNone) {
   EXPECT_TRUE(found.knees.empty());
 }
 
+TEST(Levels, AShallowRampHasNone) {
+  // 12 % per doubling: pieces of 0.9 octaves stay within the band, but drift through it.
+  const auto x = grid(1e3, 1e9, 80);
+  std::vector<double> y;
+  for (const double value : x) y.push_back(std::pow(value, 0.16));
+  EXPECT_TRUE(detect_levels(x, y).levels.empty());
+}
+
+TEST(Levels, ASparseLevelSurvivesAnOutlierInItsMiddle) {
+  const auto x = grid(1, 8192, 14);
+  const std::vector<double> y{5, 5, 15, 5, 5, 40, 40, 40, 40, 40, 40, 40, 40, 40};
+  EXPECT_EQ(detect_levels(x, y).levels.size(), 2u);
+}
+
 TEST(Levels, OneLevelHasNoKnee) {
   const auto x = grid(1e3, 1e6, 30);
   const Staircase found = detect_levels(x, std::vector<double>(30, 7.0));
@@ -153,6 +167,7 @@ TEST(Levels, RefuseWhatIsNoCurve) {
   EXPECT_THROW(detect_levels(up, one), std::invalid_argument);
   EXPECT_THROW(detect_levels(down, up), std::invalid_argument);
   EXPECT_THROW(detect_levels(up, zero), std::invalid_argument);
+  EXPECT_THROW(detect_levels(zero, up), std::invalid_argument);
   EXPECT_TRUE(detect_levels({}, {}).levels.empty());
   EXPECT_TRUE(detect_levels(up, up).levels.empty());
 }

@@ -33,7 +33,8 @@ TEST(ReadStamps, GivesTheClockOfEachSm) {
 
 TEST(ReadStamps, TakesTheLongestBlockOfAnSm) {
   // The short block's time is rounded to the timer's step.
-  const std::vector<Stamp> stamps = {stamp(3, 100, 0, 32), stamp(3, 2'000'000, 32, 1'000'000)};
+  const std::vector<Stamp> stamps = {stamp(3, 2'000'000, 0, 1'000'000),
+                                     stamp(3, 100, 1'000'000, 32)};
   EXPECT_NEAR(read_stamps(stamps)->hz, 2e9, 1);
 }
 

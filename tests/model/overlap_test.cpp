@@ -8,48 +8,10 @@
 #include <random>
 
 #include "model/predict.h"
-#include "tests/model/planted.h"
+#include "tests/model/synthetic.h"
 
 namespace warpmeter {
 namespace {
-
-struct Truth {
-  double p = 3;
-  std::map<std::string, std::pair<double, double>> overhead = {
-      {"gemm", {4e-6, 0.25}}, {"norm", {1e-6, 0.10}}, {"gather", {8e-6, 0.50}}};
-};
-
-Machine true_machine(const Truth& truth) {
-  Machine machine = planted_machine();
-  set_overlap(machine, truth.p);
-  for (const auto& [family, o] : truth.overhead) set_overhead(machine, family, o.first, o.second);
-  return machine;
-}
-
-// Shapes of a family over three decades of size, with compute over memory from 1/4 to 4.
-Work work_of(std::size_t shape) {
-  const double us = 3 * std::pow(2.0, static_cast<double>(shape));
-  const double balance = std::pow(2.0, static_cast<double>(shape % 5) - 2);
-  return {{{"f32", us * balance * 200e3}}, us * 20e3, 0, 64e6, 1};
-}
-
-// Times by the planted truth, each shape off by a log-normal factor.
-warpmeter::Run synthetic_run(const Truth& truth, std::size_t shapes, double sigma, std::uint64_t seed) {
-  const Machine machine = true_machine(truth);
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal(0, sigma);
-  warpmeter::Run run;
-  run.device = "cpu";
-  for (const auto& [family, overhead] : truth.overhead) {
-    for (std::size_t shape = 0; shape < shapes; ++shape) {
-      Measurement row = kernel_row(family, "fit", static_cast<double>(shape), 1, work_of(shape));
-      const double exact = *predict(machine, *row.work, row.parameters).time_s;
-      row.value = exact * std::exp(sigma > 0 ? normal(random) : 0.0);
-      run.measurements.push_back(std::move(row));
-    }
-  }
-  return run;
-}
 
 double value(const Machine& machine, const std::string& name) {
   const std::optional<double> found = value_of(machine, name);
@@ -167,41 +129,6 @@ TEST(FitOverlap, ItsMachineSurvivesTheRoundTrip) {
   fit_overlap(machine, synthetic_run(Truth{}, 6, 0.05, 4), {50, 1});
   EXPECT_EQ(machine.covariance.names.size(), 7u);
   EXPECT_EQ(to_json(machine_from_json(to_json(machine), "here")), to_json(machine));
-}
-
-// 200 noisy machines: how often the 90 % intervals hold the planted truth, and a new shape's time.
-TEST(FitOverlap, IntervalsHoldTheTruthAboutNineTimesInTen) {
-  const Truth truth;
-  const Machine exact = true_machine(truth);
-  std::mt19937_64 random(99);
-  std::normal_distribution<double> normal(0, 0.06);
-  std::map<std::string, std::pair<int, int>> held;  // inside, count
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Machine machine = planted_machine();
-    fit_overlap(machine, synthetic_run(truth, 8, 0.06, seed), {100, 1});
-    const auto judge = [&](const std::string& kind, const std::optional<Interval>& interval,
-                           double expected) {
-      held[kind].second += 1;
-      held[kind].first += interval && interval->lo <= expected && expected <= interval->hi;
-    };
-    judge("overlap", machine.parameters["model.overlap"].interval, truth.p);
-    for (const auto& [family, o] : truth.overhead) {
-      const std::string name = "model.overhead." + family;
-      judge("overhead", machine.parameters[name].interval, o.first);
-      judge("share", machine.parameters[name + ".share"].interval, o.second);
-      const Measurement row = kernel_row(family, "held_out", 100, 1, work_of(seed % 9));
-      const double time = *predict(exact, *row.work, row.parameters).time_s;
-      judge("new shape", predict(machine, *row.work, row.parameters).interval,
-            time * std::exp(normal(random)));
-    }
-  }
-  for (const auto& [kind, counts] : held) {
-    const double share = static_cast<double>(counts.first) / counts.second;
-    RecordProperty(kind, std::to_string(share));
-    std::printf("%s: %.3f of %d\n", kind.c_str(), share, counts.second);
-    EXPECT_GE(share, 0.85) << kind;
-    EXPECT_LE(share, 0.95) << kind;
-  }
 }
 
 }  // namespace

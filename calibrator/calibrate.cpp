@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "calibrator/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "calibrator/draft.h"
+#include "calibrator/latency_parameters.h"
+#include "calibrator/parameters.h"
+#include "calibrator/published.h"
+#include "core/error.h"
+#include "core/stats.h"
+
+namespace warpmeter {
+namespace {
+
+void require_one_device(std::span<const Run> runs) {
+  if (runs.empty()) throw InputError("calibrate: no runs given; name at least one *.run.json");
+  const Run& first = runs.front();
+  for (const Run& run : runs) {
+    if (run.source != first.source) {
+      throw InputError(
+          fmt::format("calibrate: runs of source {} and {} do not mix; calibrate them one by one",
+                      to_string(first.source), to_string(run.source)));
+    }
+    const std::string model = fact_text(run.facts, "cpu.model");
+    if (run.device != first.device || model != fact_text(first.facts, "cpu.model")) {
+      throw InputError(fmt::format(
+          "calibrate: runs of devices \"{}\" and \"{}\" do not mix; calibrate them one by one",
+          first.device + " " + fact_text(first.facts, "cpu.model"), run.device + " " + model));
+    }
+  }
+}
+
+// Campaigns of the same measurement in two runs are campaigns of one.
+void pool(Measurement& into, const Measurement& from) {
+  if (!usable(from.verdict) || !from.value) return;
+  if (!usable(into.verdict) || !into.value) {
+    into = from;
+    return;
+  }
+  if (into.samples.empty() || from.samples.empty()) return;  // nothing to pool: the first counts
+  into.samples.insert(into.samples.end(), from.samples.begin(), from.samples.end());
+  into.value = campaign_median(into.samples);
+  into.interval = bootstrap_interval(into.samples, into.level);
+}
+
+Run merge(std::span<const Run> runs) {
+  Run merged;
+  merged.source = runs.front().source;
+  merged.device = runs.front().device;
+  std::map<std::string, std::size_t> index;
+  for (const Run& run : runs) {
+    for (const auto& [name, fact] : run.facts) merged.facts[name] = fact;
+    for (const Measurement& measurement : run.measurements) {
+      const auto [known, is_new] = index.try_emplace(measurement.id, merged.measurements.size());
+      if (is_new) {
+        merged.measurements.push_back(measurement);
+      } else {
+        pool(merged.measurements[known->second], measurement);
+      }
+    }
+  }
+  return merged;
+}
+
+Json inputs_of(std::span<const Run> runs) {
+  Json inputs = Json::array();
+  for (const Run& run : runs) {
+    Json input = Json::object();
+    input["file"] = Json();
+    input["source"] = to_string(run.source);
+    input["device"] = run.device;
+    input["utc_time"] = run.tool.contains("utc_time") ? run.tool["utc_time"] : Json();
+    input["measurements"] = run.measurements.size();
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+DeviceKind device_kind(const Run& run) {
+  const bool host = run.device == "cpu" || !fact_text(run.facts, "cpu.model").empty();
+  return host ? DeviceKind::cpu : DeviceKind::cuda;
+}
+
+Machine calibrate(std::span<const Run> runs) {
+  require_one_device(runs);
+  const Run run = merge(runs);
+  const DeviceKind kind = device_kind(run);
+  Draft draft;
+  draft.status = run.source == Source::published ? Status::published : Status::measured;
+  draft.machine.source = run.source;
+  draft.machine.device = run.device;
+  draft.machine.facts = run.facts;
+  draft.machine.inputs = inputs_of(runs);
+  if (run.source == Source::published) {
+    calibrate_published(run, kind, draft);
+  } else {
+    calibrate_latency(run, kind, draft);
+    calibrate_bandwidth(run, kind, draft);
+    if (kind == DeviceKind::cpu) calibrate_saturation(run, draft);
+    if (kind == DeviceKind::cuda) calibrate_transfer(run, draft);
+    calibrate_scalars(run, kind, draft);
+    add_covariance(draft);
+  }
+  add_curves(run, draft);
+  add_missing(kind, draft);
+  // model.overlap and model.overhead.* are fitted on the finished machine and kernel.time: here.
+  return std::move(draft.machine);
+}
+
+}  // namespace warpmeter
