@@ -58,10 +58,8 @@ void wait(Warp& w, const Instr& i, std::uint32_t) {
 
 void decode_async(Builder& b) {
   Instr& out = b.out;
-  if (b.in.parts.size() < 2 || b.in.parts[1] != "async" || b.in.has("bulk") ||
-      b.in.has("mbarrier") || b.in.has("reduce")) {
-    b.unsupported();
-  }
+  if (b.in.has("bulk") || b.in.has("mbarrier")) return decode_bulk(b);
+  if (b.in.parts.size() < 2 || b.in.parts[1] != "async") b.unsupported();
   out.op_class = OpClass::move;
   if (b.in.has("commit_group")) {
     out.run = commit;

@@ -27,12 +27,22 @@ void block_barrier(Warp& w, const Instr& i, U32 mask) {
   w.block().arrive(w, i, mask, number, threads, static_cast<Reduction>(i.mode), bits, waits);
 }
 
+void cluster_arrive(Warp& w, const Instr&, U32 mask) {
+  if (w.block().cluster() != nullptr) w.block().cluster()->arrive(w, mask);
+}
+void cluster_wait(Warp& w, const Instr&, U32 mask) {
+  if (w.block().cluster() != nullptr) w.block().cluster()->wait(w, mask);
+}
+
 }  // namespace
 
 void decode_barrier(Builder& b) {
   Instr& out = b.out;
   out.op_class = OpClass::barrier;
-  if (b.in.has("cluster")) b.unsupported();
+  if (b.in.has("cluster")) {
+    out.run = b.in.has("arrive") ? cluster_arrive : cluster_wait;
+    return;
+  }
   if (b.in.has("warp")) {
     out.d = b.use(b.operand(0), 4);
     out.run = warp_sync;

@@ -178,6 +178,7 @@ void Decoder::finish() {
     if (offset <= -2) offset = places[static_cast<std::size_t>(-2 - offset)];
   };
   for (Instr& instr : program_.code) {
+    instr.pipe = pipe_of(instr.op_class);
     for (std::int32_t* offset : {&instr.a, &instr.b, &instr.c, &instr.d}) patch(*offset);
   }
   for (std::int32_t& offset : program_.extra) patch(offset);

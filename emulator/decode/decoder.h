@@ -144,6 +144,8 @@ void decode_lanes(Builder&);
 void decode_control(Builder&);
 void decode_barrier(Builder&);
 void decode_async(Builder&);
+void decode_bulk(Builder&);
+void decode_mbarrier(Builder&);
 void decode_matrix(Builder&);
 Family find_family(const ptx::Instruction& in);  // null: unknown
 

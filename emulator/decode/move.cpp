@@ -179,12 +179,42 @@ void is_space(Warp& w, const Instr& i, U32 mask) {
   set_predicate(w, i.dst, bits, mask);
 }
 
+// mapa: the address of the same variable in the block of rank b. getctarank: the rank of an
+// address.
+template <typename T>
+void map_address(Warp& w, const Instr& i, U32 mask) {
+  for_lanes(mask, [&](int l) {
+    const U64 kept = lane_of<T>(w, i.a, l) & ~(U64{0xffffffff} & ~U64{0xffffff});
+    lane_of<T>(w, i.dst, l) = static_cast<T>(kept | (U64{lane_of<U32>(w, i.b, l)} + 1) << 24);
+  });
+}
+template <typename T>
+void rank_of_address(Warp& w, const Instr& i, U32 mask) {
+  for_lanes(mask, [&](int l) {
+    const U32 selector = static_cast<U32>(lane_of<T>(w, i.a, l)) >> 24;
+    lane_of<U32>(w, i.dst, l) = selector == 0 ? w.block().rank() : selector - 1;
+  });
+}
+
+void decode_cluster_address(Builder& b) {
+  Instr& out = b.out;
+  const bool wide = b.in.type().bytes == 8;
+  const bool maps = b.in.base() == "mapa";
+  out.dst = b.def(b.operand(0), maps && wide ? 8 : 4);
+  out.a = b.use(b.operand(1), wide ? 8 : 4);
+  if (maps) out.b = b.use(b.operand(2), 4);
+  out.op_class = OpClass::alu;
+  out.run = maps ? (wide ? map_address<U64> : map_address<U32>)
+                 : (wide ? rank_of_address<U64> : rank_of_address<U32>);
+}
+
 }  // namespace
 
 void decode_move(Builder& b) {
   Instr& out = b.out;
   out.op_class = OpClass::move;
   if (b.in.base() == "mov") return decode_mov(b);
+  if (b.in.base() == "mapa" || b.in.base() == "getctarank") return decode_cluster_address(b);
   const ptx::Space space = space_of(b);
   out.offset = static_cast<std::int64_t>(window_of(space));
   if (b.in.base() == "isspacep") {

@@ -29,6 +29,29 @@ Block::Block(Grid& grid, std::uint64_t linear, std::uint32_t sm)
 
 std::string Block::name() const { return fmt::format("({},{},{})", at_.x, at_.y, at_.z); }
 
+Block* Block::peer(std::uint32_t selector) {
+  if (selector == 0) return this;
+  if (cluster_ == nullptr) return selector == 1 ? this : nullptr;
+  return selector <= cluster_->blocks.size() ? cluster_->blocks[selector - 1] : nullptr;
+}
+
+void Block::join(std::shared_ptr<Cluster> cluster, std::uint32_t rank) {
+  cluster_ = std::move(cluster);
+  rank_ = rank;
+  cluster_->blocks.at(rank) = this;
+}
+
+void Block::leave_cluster() {
+  if (cluster_ == nullptr) return;
+  cluster_->blocks[rank_] = nullptr;
+  cluster_->complete_if_all();
+}
+
+void Block::note_woken(Warp& warp) {
+  if (woken.empty()) grid_.device->note_woken(*this);
+  woken.push_back(&warp);
+}
+
 std::string Block::thread_name(std::uint32_t thread) const {
   const Dim& size = grid_.block;
   return fmt::format("({},{},{})", thread % size.x, thread / size.x % size.y,
@@ -195,7 +218,7 @@ void Block::complete_if_full(std::uint32_t number) {
       }
     }
     waiter.warp->release_barrier(number);
-    woken.push_back(waiter.warp);
+    note_woken(*waiter.warp);
   }
 }
 
@@ -204,6 +227,7 @@ void Block::lanes_exited(Warp& warp) {
   for (std::uint32_t number = 0; number < barriers_.size(); ++number) {
     if (barriers_[number].used && !barriers_[number].waiters.empty()) complete_if_full(number);
   }
+  if (cluster_ != nullptr) cluster_->complete_if_all();
 }
 
 }  // namespace emulator

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/machine/cluster.h"
 #include "emulator/machine/counters.h"
 #include "emulator/machine/warp.h"
 
@@ -45,7 +46,7 @@ struct Grid {
 enum class Reduction : std::uint8_t { none, popc, all, any };
 
 // A thread block on an SM.
-class Block {
+class Block : public std::enable_shared_from_this<Block> {
  public:
   Block(Grid& grid, std::uint64_t linear, std::uint32_t sm);
   Block(const Block&) = delete;
@@ -62,8 +63,15 @@ class Block {
               std::uint32_t threads, Reduction reduction, std::uint32_t predicate, bool waits);
   void lanes_exited(Warp& warp);
 
-  // The block of that rank in the cluster; null if it has ended.
-  Block* peer(std::uint32_t rank) { return rank == 0 ? this : nullptr; }
+  // The block that a shared address means: 0 in the bits above its offset is this one, n the one of
+  // rank n - 1 in the cluster; null if that has ended.
+  Block* peer(std::uint32_t selector);
+  std::uint32_t rank() const { return rank_; }
+  void join(std::shared_ptr<Cluster> cluster, std::uint32_t rank);
+  Cluster* cluster() { return cluster_.get(); }
+  void leave_cluster();
+  void note_woken(Warp& warp);
+
   std::string name() const;                             // "(0,0,1)"
   std::string thread_name(std::uint32_t thread) const;  // "(31,0,0)"
 
@@ -95,6 +103,8 @@ class Block {
   std::uint32_t sm_;
   Dim at_;
   std::uint32_t live_warps_ = 0;
+  std::shared_ptr<Cluster> cluster_;  // null: alone
+  std::uint32_t rank_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
   std::array<Barrier, 16> barriers_;
 };

@@ -26,6 +26,12 @@ std::uint64_t Device::cycle_of(Time time) const {
                    : static_cast<std::uint64_t>(
                          std::ceil(static_cast<double>(time) / ps_per_cycle_ - 1e-6));
 }
+std::uint64_t Device::last_cycle_at(Time time) const {
+  if (time == no_time) return never - 1;
+  std::uint64_t cycle = cycle_of(time);
+  while (cycle > 0 && time_of(cycle) > time) --cycle;
+  return cycle;
+}
 Time Device::time_of(std::uint64_t cycle) const {
   return cycle == never ? no_time : std::llround(static_cast<double>(cycle) * ps_per_cycle_);
 }
@@ -55,7 +61,7 @@ bool Device::can_access(const Allocation& allocation) const {
 
 Time Device::next_time() const {
   if (grids_.empty()) return no_time;
-  std::uint64_t cycle = tree_[1];
+  std::uint64_t cycle = next_cycle();
   // Grids that no SM works on yet wait for their begin.
   for (const Running& running : grids_) {
     if (!running.started) cycle = std::min(cycle, running.grid->begin_cycle);
@@ -83,36 +89,85 @@ int Device::blocks_per_sm(const Program& program, std::uint64_t threads,
   return static_cast<int>(count);
 }
 
-bool Device::place_one(Grid& grid, std::uint64_t now) {
+// The SM with room that has the fewest threads; what the block takes is counted there.
+Device::Sm* Device::find_room(const Grid& grid) {
   const std::uint64_t threads = (grid.block.count() + 31) / 32 * 32;
   const std::uint64_t shared = grid.shared_bytes();
   Sm* best = nullptr;
   for (Sm& sm : sms_) {
-    if (sm.blocks.size() >= static_cast<std::size_t>(chip_.sm_blocks)) continue;
+    if (sm.block_count >= chip_.sm_blocks) continue;
     if (sm.threads + threads > static_cast<std::uint64_t>(chip_.sm_threads)) continue;
     if (sm.shared + shared > static_cast<std::uint64_t>(chip_.sm_shared_bytes)) continue;
     if (best == nullptr || sm.threads < best->threads) best = &sm;
   }
-  if (best == nullptr) return false;
-  const auto index = static_cast<std::uint32_t>(best - sms_.data());
+  if (best == nullptr) return nullptr;
+  ++best->block_count;
   best->threads += threads;
   best->shared += shared;
-  model_.set_carveout(index, static_cast<std::int64_t>(best->shared));
-  best->blocks.push_back(std::make_unique<Block>(grid, grid.next_block++, index));
-  Block& block = *best->blocks.back();
+  return best;
+}
+
+// All blocks of a cluster, which may be one block, or none.
+bool Device::place_cluster(Grid& grid, std::uint64_t now) {
+  const Dim& c = grid.cluster;
+  std::vector<Sm*> rooms;
+  while (rooms.size() < c.count()) {
+    Sm* room = find_room(grid);
+    if (room == nullptr) break;
+    rooms.push_back(room);
+  }
+  if (rooms.size() < c.count()) {
+    for (Sm* room : rooms) {
+      --room->block_count;
+      room->threads -= (grid.block.count() + 31) / 32 * 32;
+      room->shared -= grid.shared_bytes();
+    }
+    return false;
+  }
+  const std::uint64_t number = grid.next_block / c.count();
+  const std::uint64_t across = grid.grid.x / c.x;
+  const std::uint64_t down = grid.grid.y / c.y;
+  const auto cluster = std::make_shared<Cluster>();
+  cluster->blocks.resize(c.count());
+  for (std::uint32_t rank = 0; rank < c.count(); ++rank) {
+    const std::uint64_t x = number % across * c.x + rank % c.x;
+    const std::uint64_t y = number / across % down * c.y + rank / c.x % c.y;
+    const std::uint64_t z = number / across / down * c.z + rank / c.x / c.y;
+    const auto index = static_cast<std::uint32_t>(rooms[rank] - sms_.data());
+    auto block = std::make_shared<Block>(grid, x + grid.grid.x * (y + grid.grid.y * z), index);
+    if (c.count() > 1) block->join(cluster, rank);
+    start_block(grid, std::move(block), now);
+  }
+  grid.next_block += c.count();
+  return true;
+}
+
+void Device::start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t now) {
+  const std::uint32_t index = block->sm();
+  Sm& sm = sms_[index];
+  model_.set_carveout(index, static_cast<std::int64_t>(sm.shared));
   const std::uint64_t begin = now + static_cast<std::uint64_t>(chip_.block_cycles);
-  for (const auto& warp : block.warps()) {
+  for (const auto& warp : block->warps()) {
     warp->pc = grid.program->entry;
     warp->ready = begin;
+    wait_for_operands(*warp);
     // To the scheduler with the fewest warps.
     std::uint32_t target = 0;
     for (std::uint32_t s = 1; s < 4; ++s) {
-      if (best->schedulers[s].warps.size() < best->schedulers[target].warps.size()) target = s;
+      if (sm.schedulers[s].warps.size() < sm.schedulers[target].warps.size()) target = s;
     }
-    best->schedulers[target].warps.push_back(warp.get());
+    sm.schedulers[target].warps.push_back(warp.get());
   }
+  sm.blocks.push_back(std::move(block));
   for (std::uint32_t s = 0; s < 4; ++s) choose(4 * index + s, now);
-  return true;
+}
+
+void Device::at(std::uint64_t cycle, std::function<void()> action) {
+  actions_.push({cycle, action_count_++, std::move(action)});
+}
+
+std::uint64_t Device::next_cycle() const {
+  return actions_.empty() ? tree_[1] : std::min(tree_[1], actions_.top().cycle);
 }
 
 // Blocks of a later grid start only when all of an earlier one have.
@@ -127,7 +182,7 @@ void Device::place_blocks(std::uint64_t now) {
       if (&running == &grids_.front()) model_.begin_kernel();
     }
     while (grid.next_block < grid.blocks()) {
-      if (!place_one(grid, now)) return;
+      if (!place_cluster(grid, now)) return;
     }
   }
 }
@@ -136,19 +191,26 @@ void Device::advance(Time limit, int steps) {
   grid_ended_ = false;
   for (const Running& running : grids_) {
     if (running.started) continue;
-    if (running.grid->begin_cycle <= std::min(tree_[1], cycle_of(limit)))
+    if (running.grid->begin_cycle <= std::min(next_cycle(), cycle_of(limit)))
       place_blocks(running.grid->begin_cycle);
     break;
   }
+  const std::uint64_t last = last_cycle_at(limit);
   while (steps-- > 0 && !grid_ended_) {
-    const std::uint64_t cycle = tree_[1];
-    if (cycle == never || time_of(cycle) > limit) break;
+    const std::uint64_t cycle = next_cycle();
+    if (cycle == never || cycle > last) break;
+    if (!actions_.empty() && actions_.top().cycle == cycle) {
+      const std::function<void()> action = actions_.top().run;
+      actions_.pop();
+      action();
+      continue;
+    }
     std::size_t node = 1;
     while (node < leaves_) node = 2 * node + (tree_[2 * node] == cycle ? 0 : 1);
     issue(static_cast<std::uint32_t>(node - leaves_), cycle);
     if ((++steps_ & 0xfff) == 0) check_limits(cycle);
   }
-  const bool stuck = tree_[1] == never && !grids_.empty() && grids_.front().started &&
+  const bool stuck = next_cycle() == never && !grids_.empty() && grids_.front().started &&
                      grids_.front().grid->blocks_left > 0;
   if (stuck && !grid_ended_) {
     throw Fault(cudaErrorLaunchTimeout,
@@ -190,10 +252,15 @@ void Device::abort() {
   for (Sm& sm : sms_) sm = Sm{};
   std::fill(tree_.begin(), tree_.end(), never);
   grids_.clear();
+  actions_ = {};
+  woken_blocks_.clear();
 }
 
 void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
   Grid& grid = block.grid();
+  block.leave_cluster();
+  wake_all(now);
+  --sm.block_count;
   sm.threads -= (grid.block.count() + 31) / 32 * 32;
   sm.shared -= grid.shared_bytes();
   for (Scheduler& scheduler : sm.schedulers) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <set>
 #include <vector>
 
@@ -53,22 +54,35 @@ class Device {
   std::uint32_t visible_sm(std::uint32_t sm) const;
   std::uint32_t visible_sms() const;
   bool can_access(const Allocation& allocation) const;
+  // Runs `action` at a cycle, before the instructions of that cycle.
+  void at(std::uint64_t cycle, std::function<void()> action);
+  void note_woken(Block& block) { woken_blocks_.push_back(&block); }
   std::set<int> peers;  // ordinals of devices whose memory this one may address
 
  private:
   struct Scheduler {
     std::vector<Warp*> warps;
     std::array<double, pipes> pipe_free{};
+    std::array<std::uint64_t, pipes> pipe_cycle{};  // the same, rounded up
     Warp* chosen = nullptr;
     std::uint64_t next_issue = 0;
     std::size_t last = 0;
   };
   struct Sm {
     std::array<Scheduler, 4> schedulers;
-    std::vector<std::unique_ptr<Block>> blocks;
+    std::vector<std::shared_ptr<Block>> blocks;
+    std::int64_t block_count = 0;
     std::uint64_t threads = 0;
     std::uint64_t shared = 0;
     std::uint64_t lsu_free = 0;
+  };
+  struct Action {
+    std::uint64_t cycle;
+    std::uint64_t order;
+    std::function<void()> run;
+    bool operator<(const Action& other) const {
+      return cycle != other.cycle ? cycle > other.cycle : order > other.order;
+    }
   };
   struct Running {
     std::shared_ptr<Grid> grid;
@@ -78,7 +92,11 @@ class Device {
   };
 
   void place_blocks(std::uint64_t now);
-  bool place_one(Grid& grid, std::uint64_t now);
+  bool place_cluster(Grid& grid, std::uint64_t now);
+  Sm* find_room(const Grid& grid);
+  void start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t now);
+  std::uint64_t next_cycle() const;
+  void wake_all(std::uint64_t now);
   void issue(std::uint32_t index, std::uint64_t cycle);
   void account(Sm& sm, std::uint32_t index, Scheduler& scheduler, Warp& warp, const Instr& instr);
   std::uint64_t result_time(Sm& sm, std::uint32_t index, Warp& warp, const Instr& instr);
@@ -87,6 +105,7 @@ class Device {
   void wake(Block& block, std::uint64_t now);
   void retire(Sm& sm, Block& block, std::uint64_t now);
   void check_limits(std::uint64_t cycle);
+  std::uint64_t last_cycle_at(Time time) const;
   void set_next(std::uint32_t index, std::uint64_t cycle);
 
   const Chip& chip_;
@@ -100,6 +119,9 @@ class Device {
   Time host_time_ = 0;
   std::uint64_t steps_ = 0;
   bool grid_ended_ = false;
+  std::priority_queue<Action> actions_;
+  std::uint64_t action_count_ = 0;
+  std::vector<Block*> woken_blocks_;
 };
 
 }  // namespace emulator

@@ -31,12 +31,10 @@ void Device::choose(std::uint32_t index, std::uint64_t after) {
     if (++at >= count) at = 0;
     Warp& warp = *scheduler.warps[at];
     if (warp.active == 0) continue;
-    const Pipe pipe = pipe_of(warp.next().op_class);
     std::uint64_t when = std::max(warp.ready, after);
     if (when >= best) continue;
-    const double free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
-    when = std::max(when, static_cast<std::uint64_t>(std::ceil(free)));
-    if (pipe == Pipe::lsu) when = std::max(when, sm.lsu_free);
+    when = std::max(when, scheduler.pipe_cycle[static_cast<std::size_t>(warp.next_pipe)]);
+    if (warp.next_pipe == Pipe::lsu) when = std::max(when, sm.lsu_free);
     if (when < best) {
       best = when;
       scheduler.chosen = &warp;
@@ -50,6 +48,7 @@ void Device::choose(std::uint32_t index, std::uint64_t after) {
 void Device::wait_for_operands(Warp& warp) {
   if (warp.active == 0) return;
   const Instr& next = warp.next();
+  warp.next_pipe = next.pipe;
   const std::uint16_t* scores = warp.program().scoreboard.data() + next.reads;
   const std::size_t count = std::size_t{next.read_count} + next.write_count;
   std::uint64_t ready = warp.ready;
@@ -100,10 +99,12 @@ void Device::account(Sm& sm, std::uint32_t index, Scheduler& scheduler, Warp& wa
   warp.ready = now + 1;
   if (warp.executed != 0) {
     const Chip::Timing& timing = chip_.timing[static_cast<std::size_t>(instr.op_class)];
-    const Pipe pipe = pipe_of(instr.op_class);
+    const Pipe pipe = instr.pipe;
     double& free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
     const double interval = pipe == Pipe::tensor ? instr.work / timing.interval : timing.interval;
     free = std::max(free, static_cast<double>(now)) + interval;
+    scheduler.pipe_cycle[static_cast<std::size_t>(pipe)] =
+        static_cast<std::uint64_t>(std::ceil(free));
     const std::uint64_t done = result_time(sm, index, warp, instr);
     const std::uint16_t* writes = warp.program().scoreboard.data() + instr.reads + instr.read_count;
     for (std::size_t i = 0; i < instr.write_count; ++i) warp.register_ready[writes[i]] = done;
@@ -127,6 +128,15 @@ void Device::wake(Block& block, std::uint64_t now) {
   block.woken.clear();
 }
 
+void Device::wake_all(std::uint64_t now) {
+  const std::vector<Block*> blocks = std::move(woken_blocks_);
+  woken_blocks_.clear();
+  for (Block* block : blocks) {
+    wake(*block, now);
+    for (std::uint32_t s = 0; s < 4; ++s) choose(4 * block->sm() + s, now);
+  }
+}
+
 void Device::issue(std::uint32_t index, std::uint64_t cycle) {
   Sm& sm = sms_[index / 4];
   Scheduler& scheduler = sm.schedulers[index % 4];
@@ -136,8 +146,7 @@ void Device::issue(std::uint32_t index, std::uint64_t cycle) {
   const Instr& instr = warp.step();
   account(sm, index / 4, scheduler, warp, instr);
   Block& block = warp.block();
-  const bool woke = !block.woken.empty();
-  if (woke) wake(block, cycle);
+  if (!woken_blocks_.empty()) wake_all(cycle);
   if (warp.done()) {
     // Stores that are on their way belong to the grid's time.
     block.grid().end_cycle = std::max({block.grid().end_cycle, cycle + 1, warp.stores_done});
@@ -146,11 +155,7 @@ void Device::issue(std::uint32_t index, std::uint64_t cycle) {
       return;
     }
   }
-  if (woke) {
-    for (std::uint32_t s = 0; s < 4; ++s) choose(index / 4 * 4 + s, cycle);
-  } else {
-    choose(index, cycle);
-  }
+  choose(index, cycle);
 }
 
 }  // namespace emulator

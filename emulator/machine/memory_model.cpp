@@ -165,6 +165,16 @@ double MemoryModel::l2(std::uint32_t sm, std::uint64_t address, double now, bool
   return done;
 }
 
+std::uint64_t MemoryModel::bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes,
+                                bool write, std::uint64_t now) {
+  const auto sector = static_cast<std::uint64_t>(chip_.l1_sector);
+  double done = static_cast<double>(now);
+  for (std::uint64_t at = address / sector * sector; at < address + bytes; at += sector) {
+    done = std::max(done, l2(sm, memory().physical(at), static_cast<double>(now), write, false));
+  }
+  return round_up(done) + static_cast<std::uint64_t>(chip_.shared_latency);
+}
+
 std::uint64_t MemoryModel::linked(const Access& access, std::uint64_t bytes, std::uint64_t now,
                                   bool store) {
   const double size = static_cast<double>(bytes);

@@ -39,6 +39,10 @@ class MemoryModel {
   };
   Timing access(std::uint32_t sm, const Instr& instr, const Access& access, std::uint64_t now);
 
+  // A copy by the bulk engine between global and shared memory.
+  std::uint64_t bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes, bool write,
+                     std::uint64_t now);
+
   void begin_kernel();  // L1 starts empty
   // Of a copy that passes through L2.
   void copied(std::uint64_t begin, std::uint64_t bytes);

@@ -40,6 +40,7 @@ struct Instr {
   ptx::Space space = ptx::Space::generic;
   CacheOp cache = CacheOp::all;
   OpClass op_class = OpClass::alu;
+  Pipe pipe = Pipe::alu;     // of the class; set when the program is finished
   std::uint8_t bytes = 0;    // of one element in memory
   std::uint8_t count = 1;    // elements of a vector
   std::uint8_t mode = 0;     // meaning belongs to the handler

@@ -107,11 +107,15 @@ class Warp {
 
   // Of the clock model.
   std::uint64_t now = 0;    // cycle at which the running instruction issued
-  std::uint64_t ready = 0;  // earliest cycle of the next instruction
+  std::uint64_t ready = 0;  // earliest cycle of the next instruction, whose pipe is:
+  Pipe next_pipe = Pipe::alu;
   std::uint64_t sleep_until = 0;
   std::uint64_t wait_until = 0;  // of a wait for asynchronous copies
   std::uint64_t stores_done = 0;
   std::vector<AsyncGroup> async_groups{1};  // the last one is open
+  std::vector<AsyncGroup> bulk_groups{1};   // likewise, of bulk copies to global memory
+  std::uint32_t cluster_lanes = 0;          // arrived at the cluster's barrier
+  std::uint32_t cluster_phase = 0;          // in which they did
   std::vector<std::uint64_t> register_ready;
   std::uint64_t issued = 0;
 

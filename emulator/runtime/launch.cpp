@@ -67,13 +67,20 @@ cudaError_t check(const Request& request, const Kernel& kernel, const Program& p
                                            static_cast<std::uint64_t>(device.chip().sm_count)) {
     return cudaErrorCooperativeLaunchTooLarge;
   }
-  const std::uint64_t cluster =
-      std::uint64_t{request.cluster.x} * request.cluster.y * request.cluster.z;
-  if (cluster > 1) return refuse("clusters are not supported yet", cudaErrorNotSupported);
+  const dim3& c = request.cluster;
+  const std::uint64_t cluster = std::uint64_t{c.x} * c.y * c.z;
+  if (cluster == 0 || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (cluster > 1 && (device.chip().major < 9 || cluster > 16)) return cudaErrorInvalidClusterSize;
+  if (cluster >
+      static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(device.chip().sm_count)) {
+    return cudaErrorInvalidClusterSize;
+  }
   return cudaSuccess;
 }
 
-cudaError_t launch(const void* function, const Request& request, void** args) {
+cudaError_t launch(const void* function, Request request, void** args) {
   Kernel* kernel = registry().kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   const int current = thread_state().device;
@@ -82,12 +89,15 @@ cudaError_t launch(const void* function, const Request& request, void** args) {
   if (stream->device != current) return cudaErrorInvalidResourceHandle;
   Device& device = *engine().devices()[static_cast<std::size_t>(current)];
   const Program& program = program_of(*kernel, current);
+  const std::uint32_t* fixed = program.cluster;
+  if (fixed[0] != 0) request.cluster = {fixed[0], fixed[1], fixed[2]};
   const cudaError_t checked = check(request, *kernel, program, device);
   if (checked != cudaSuccess) return checked;
   auto grid = std::make_shared<Grid>();
   grid->program = &program;
   grid->grid = {request.grid.x, request.grid.y, request.grid.z};
   grid->block = {request.block.x, request.block.y, request.block.z};
+  grid->cluster = {request.cluster.x, request.cluster.y, request.cluster.z};
   grid->dynamic_shared = static_cast<std::uint32_t>(request.shared);
   grid->params.resize(program.param_bytes);
   for (std::size_t i = 0; i < program.params.size(); ++i) {
@@ -111,7 +121,7 @@ extern "C" {
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           std::size_t shared, cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, {grid, block, {1, 1, 1}, shared, stream, false}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false}, args);
   });
 }
 
@@ -124,7 +134,7 @@ EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 
                                                      void** args, std::size_t shared,
                                                      cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, {grid, block, {1, 1, 1}, shared, stream, true}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true}, args);
   });
 }
 

@@ -61,6 +61,7 @@ cudaDeviceProp device_properties(const Chip& chip, int device) {
   p.hostRegisterSupported = 1;
   p.memoryPoolsSupported = 1;
   p.concurrentManagedAccess = 1;
+  p.clusterLaunch = chip.major >= 9;
   p.hostNumaId = -1;
   return p;
 }
@@ -172,7 +173,7 @@ std::optional<int> device_attribute(const Chip& chip, int device, cudaDeviceAttr
     case cudaDevAttrMemoryPoolsSupported:
       return 1;
     case cudaDevAttrClusterLaunch:
-      return 0;
+      return p.clusterLaunch;
     case cudaDevAttrMpsEnabled:
       return 0;
     default:
