@@ -77,12 +77,12 @@ double load_real(U64 bits, Name from) {
   }
 }
 
-U64 store_real(double x, Name to, Rounding rounding, bool saturate) {
+U64 store_real(double x, Name to, Rounding rounding) {
   switch (to) {
     case Name::f16:
-      return encode<format_f16>(x, rounding, saturate);
+      return encode<format_f16>(x, rounding);
     case Name::bf16:
-      return encode<format_bf16>(x, rounding, saturate);
+      return encode<format_bf16>(x, rounding);
     case Name::tf32:
       return std::isnan(x) ? 0x7fffffffu : encode<format_tf32>(x, rounding) << 13;
     case Name::f64:
@@ -157,7 +157,7 @@ U64 convert(U64 bits, const Conversion& c) {
     const U64 value = load_integer(bits, c.from);
     if (!is_real(c.to)) return c.saturate ? clamp_integer(value, c.from, c.to) : value;
     return store_real(integer_to_double(value, is_signed(c.from), c.to, c.rounding), c.to,
-                      c.rounding, false);
+                      c.rounding);
   }
   double x = load_real(bits, c.from);
   const double smallest = 0x1p-126;
@@ -168,12 +168,10 @@ U64 convert(U64 bits, const Conversion& c) {
     x = integral(x, rounding);
     rounding = Rounding::nearest;
   }
-  const bool finite_saturation =
-      c.saturate && !c.relu && c.to == Name::f16 && c.from == Name::f32 && false;
   if (c.saturate) x = x > 0 ? (x < 1 ? x : 1.0) : 0.0;
   if (c.relu && !std::isnan(x)) x = x > 0 ? x : 0.0;
   if (c.flush && c.to == Name::f32 && std::fabs(x) < smallest) x = std::copysign(0.0, x);
-  return store_real(x, c.to, rounding, finite_saturation);
+  return store_real(x, c.to, rounding);
 }
 
 U64 load_bits(Warp& w, std::int32_t slot, bool wide, int l) {
@@ -194,12 +192,6 @@ void cvt(Warp& w, const Instr& i, U32 mask) {
 }
 
 // The common ones, fast.
-struct Cast {
-  template <typename D, typename S>
-  static D of(S s) {
-    return static_cast<D>(s);
-  }
-};
 template <typename D, typename S>
 void cast(Warp& w, const Instr& i, U32 mask) {
   map1<D, S>(w, i, mask, [](S s) { return static_cast<D>(s); });

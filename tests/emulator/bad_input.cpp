@@ -10,6 +10,9 @@
 void run_sass_only(int* out);
 void run_endless(int* out);
 
+void run_sass_only(int* out);
+void run_endless(int* out);
+
 int main(int argc, char** argv) {
   int* out = nullptr;
   if (argc != 2 || cudaMalloc(reinterpret_cast<void**>(&out), 4) != cudaSuccess) return 2;
