@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "calibrator/draft.h"
 #include "calibrator/latency_parameters.h"
 #include "calibrator/parameters.h"
+#include "calibrator/points.h"
 #include "calibrator/published.h"
 #include "core/error.h"
 #include "core/stats.h"
@@ -36,8 +39,8 @@ void require_one_device(std::span<const Run> runs) {
 
 // Campaigns of the same measurement in two runs are campaigns of one.
 void pool(Measurement& into, const Measurement& from) {
-  if (!usable(from.verdict) || !from.value) return;
-  if (!usable(into.verdict) || !into.value) {
+  if (!calibrates(from)) return;
+  if (!calibrates(into)) {
     into = from;
     return;
   }
@@ -64,6 +67,23 @@ Run merge(std::span<const Run> runs) {
     }
   }
   return merged;
+}
+
+// Says of each parameter how much of its evidence is unstable: such a number is used, never
+// silently.
+void mark_unstable(const Run& run, Machine& machine) {
+  std::set<std::string> unstable;
+  for (const Measurement& measurement : run.measurements) {
+    if (measurement.verdict == Verdict::unstable) unstable.insert(measurement.id);
+  }
+  for (auto& [name, parameter] : machine.parameters) {
+    const auto count = std::count_if(parameter.evidence.begin(), parameter.evidence.end(),
+                                     [&](const std::string& id) { return unstable.contains(id); });
+    if (!parameter.value || count == 0) continue;
+    parameter.reason +=
+        fmt::format("{}{} of {} measurements behind it are unstable",
+                    parameter.reason.empty() ? "" : "; ", count, parameter.evidence.size());
+  }
 }
 
 Json inputs_of(std::span<const Run> runs) {
@@ -109,6 +129,7 @@ Machine calibrate(std::span<const Run> runs) {
   }
   add_curves(run, draft);
   add_missing(kind, draft);
+  mark_unstable(run, draft.machine);
   // model.overlap and model.overhead.* are fitted on the finished machine and kernel.time: here.
   return std::move(draft.machine);
 }

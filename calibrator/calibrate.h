@@ -12,9 +12,9 @@ namespace warpmeter {
 
 // Machine parameters from runs: every parameter that docs/quantities.md lists for the kind of
 // device appears, with value, 90 % interval, method and evidence, or with the reason why there is
-// none. Measurements with an unusable verdict are never used; the reason of what lacks them names
-// them. The same measurement in several runs is pooled: its campaigns count together. How each
-// number is obtained: docs/methodology.md.
+// none. Unstable measurements are used and said; those with other unusable verdicts never: the
+// reason of what lacks them names them. The same measurement in several runs is pooled: its
+// campaigns count together. How each number is obtained: docs/methodology.md.
 //
 // Throws InputError if there is no run, or if the runs differ in device or source: measured,
 // emulated and published numbers are never mixed.

@@ -34,10 +34,15 @@ std::string join_some(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+bool calibrates(const Measurement& measurement) {
+  return measurement.value &&
+         (usable(measurement.verdict) || measurement.verdict == Verdict::unstable);
+}
+
 Selection select(const Run& run, std::string_view quantity) {
   Selection selection;
   for (const Measurement* point : with_quantity(run, quantity)) {
-    if (usable(point->verdict) && point->value) {
+    if (calibrates(*point)) {
       selection.usable.push_back(point);
     } else {
       selection.refused.push_back(fmt::format("{} ({}{}{})", point->id, to_string(point->verdict),

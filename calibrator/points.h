@@ -17,6 +17,11 @@ namespace warpmeter {
 // Measurements that belong together, such as the points of a curve.
 using Points = std::vector<const Measurement*>;
 
+// Whether a measurement enters an estimate: it has a value and its verdict is ok, multimodal or
+// unstable. Campaigns that differ make a wide interval, not a wrong number; calibrate() says which
+// parameters rest on unstable measurements.
+bool calibrates(const Measurement& measurement);
+
 // The usable measurements of a quantity, and what was refused: "ID (verdict: reason)" each.
 struct Selection {
   Points usable;

@@ -37,6 +37,11 @@ std::string verdict_counts(const Run& run) {
   return text;
 }
 
+// The emulated GPU (design page) names itself so; nothing measured on it may pass for hardware.
+bool is_emulated(const Device& device) {
+  return fact_text(device.facts, "name").rfind("warpmeter emulated ", 0) == 0;
+}
+
 bool all_usable(const Run& run) {
   for (const Measurement& m : run.measurements) {
     if (!m.value || !usable(m.verdict)) return false;
@@ -105,6 +110,7 @@ Run measure(const std::vector<Benchmark>& table, const Choice& choice,
   run.tool = tool_provenance(context.argv);
   run.host = host_provenance();
   run.device = to_string(choice.device);
+  if (is_emulated(choice.device)) run.source = Source::emulated;
   run.facts = choice.device.facts;
   RunnerResult result = run_benchmarks(chosen, choice.device, runner);
   run.measurements = std::move(result.measurements);

@@ -16,7 +16,7 @@ namespace warpmeter {
 struct MeasureOptions {
   std::string device;
   std::string effort = "standard";
-  int campaigns = 3;
+  int campaigns = 4;
   double time_budget_s = 0;
   bool resume = false;
   bool fresh = false;

@@ -13,9 +13,9 @@ class Sampler {
  public:
   struct Settings {
     int min_samples = 7;
-    int max_samples = 200;
+    int max_samples = 40;
     double target_relative_error = 0.002;
-    double max_seconds = 0.25;
+    double max_seconds = 0.05;
   };
 
   Sampler() = default;

@@ -15,7 +15,7 @@ namespace {
 
 // Shares of wall time above which a campaign is called contaminated. The clock tick behind the last
 // two is 10 ms, so they are only looked at when they exceed several ticks.
-constexpr double waited_share = 0.02;
+constexpr double waited_share = 0.10;
 constexpr double stolen_share = 0.05;
 constexpr double others_share = 0.30;
 constexpr double ticks_s = 0.05;

@@ -15,7 +15,7 @@ namespace warpmeter {
 
 struct RunnerOptions {
   Effort effort = Effort::standard;
-  int campaigns = 3;
+  int campaigns = 4;
   double time_budget_s = 0;  // 0: none; when it is used up, no further campaign begins
   Sampler sampler;
   std::filesystem::path journal;

@@ -35,7 +35,7 @@ struct Comparison {
   std::optional<double> share_overlapping() const;
 };
 
-// Parameters by name. Throws InputError if device, product (facts cpu.model, gpu.name, product) or
+// Parameters by name. Throws InputError if device, product (facts cpu.model, name, product) or
 // source differ and mixing is refused.
 Comparison compare(const Machine& a, const Machine& b, Mixing mixing = Mixing::refuse);
 

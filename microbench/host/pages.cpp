@@ -8,8 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 
@@ -37,6 +40,63 @@ bool starts_mapping(const std::string& line, std::uintptr_t& begin, std::uintptr
   return static_cast<bool>(text >> std::hex >> begin >> dash >> end) && dash == '-';
 }
 
+// Mappings of DRAM-sized sets are kept for the next set of that size and kind: to zero a gigabyte
+// anew for every campaign takes longer than to measure in it, and at that size it does not matter
+// which pages one gets. Smaller sets, where placement decides conflicts, are always fresh.
+class Kept {
+ public:
+  std::byte* take(std::size_t bytes, PageKind kind) {
+    const std::lock_guard lock(mutex_);
+    const auto found = free_.find({bytes, kind});
+    if (found == free_.end()) return nullptr;
+    std::byte* data = found->second;
+    free_.erase(found);
+    return data;
+  }
+
+  // False if the caller has to unmap it: it is small, or as much is kept as one set needs.
+  bool put(std::byte* data, std::size_t bytes, PageKind kind) {
+    const std::lock_guard lock(mutex_);
+    if (bytes < smallest || kept_bytes(kind) + bytes > largest_sum) return false;
+    free_.emplace(Key{bytes, kind}, data);
+    return true;
+  }
+
+ private:
+  using Key = std::pair<std::size_t, PageKind>;
+  static constexpr std::size_t smallest = std::size_t{128} << 20;
+  static constexpr std::size_t largest_sum = std::size_t{3} << 30;
+
+  std::size_t kept_bytes(PageKind kind) const {
+    std::size_t sum = 0;
+    for (const auto& [key, data] : free_) sum += key.second == kind ? key.first : 0;
+    return sum;
+  }
+
+  std::mutex mutex_;
+  std::multimap<Key, std::byte*> free_;
+};
+
+Kept& kept() {
+  static Kept pool;
+  return pool;
+}
+
+std::byte* map_aligned(std::size_t size) {
+  // A huge page more, to cut an aligned range from.
+  const std::size_t reserved = size + Pages::huge_bytes;
+  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED)
+    throw UnsupportedError(fmt::format("no {} B of memory: {}", size, std::strerror(errno)));
+  auto* begin = static_cast<std::byte*>(raw);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = round_up(address, Pages::huge_bytes) - address;
+  if (before != 0) munmap(begin, before);
+  const std::size_t after = reserved - before - size;
+  if (after != 0) munmap(begin + before + size, after);
+  return begin + before;
+}
+
 }  // namespace
 
 PageKind parse_page(std::string_view text) {
@@ -46,19 +106,12 @@ PageKind parse_page(std::string_view text) {
 }
 
 Pages::Pages(std::size_t bytes, PageKind kind)
-    : size_(round_up(bytes, kind == PageKind::huge ? huge_bytes : 4096)), kind_(kind) {
-  // A huge page more, to cut an aligned range from.
-  const std::size_t reserved = size_ + huge_bytes;
-  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED)
-    throw UnsupportedError(fmt::format("no {} B of memory: {}", size_, std::strerror(errno)));
-  auto* begin = static_cast<std::byte*>(raw);
-  const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_bytes) -
-                             reinterpret_cast<std::uintptr_t>(begin);
-  data_ = begin + before;
-  if (before != 0) munmap(begin, before);
-  if (const std::size_t after = reserved - before - size_; after != 0) munmap(data_ + size_, after);
-
+    : data_(nullptr),
+      size_(round_up(bytes, kind == PageKind::huge ? huge_bytes : 4096)),
+      kind_(kind) {
+  data_ = kept().take(size_, kind);
+  if (data_ != nullptr) return;
+  data_ = map_aligned(size_);
   const int advice = kind == PageKind::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
   // A kernel without transparent huge pages refuses both; for 4 KiB pages that is what we want.
   if (madvise(data_, size_, advice) != 0 && kind == PageKind::huge) {
@@ -69,7 +122,9 @@ Pages::Pages(std::size_t bytes, PageKind kind)
   }
 }
 
-Pages::~Pages() { munmap(data_, size_); }
+Pages::~Pages() {
+  if (!kept().put(data_, size_, kind_)) munmap(data_, size_);
+}
 
 void Pages::populate(std::size_t part, std::size_t parts) const {
   const std::size_t unit = kind_ == PageKind::huge ? huge_bytes : 4096;

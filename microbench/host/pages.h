@@ -12,8 +12,8 @@ enum class PageKind { base, huge };
 // "4k" or "huge". Throws InputError on any other text.
 PageKind parse_page(std::string_view text);
 
-// Fresh anonymous memory for one case, aligned to a huge page, advised to use transparent huge
-// pages or never to use them.
+// Anonymous memory for one case (fresh, except that sets of 128 MiB and more reuse mappings),
+// aligned to a huge page, advised to use transparent huge pages or never to use them.
 class Pages {
  public:
   static constexpr std::size_t huge_bytes = std::size_t{2} << 20;

@@ -20,6 +20,7 @@ class RunnerTest : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     options_.journal = folder_ / "x.partial";
+    options_.campaigns = 3;
     options_.sampler = Sampler({3, 5, 0.5, 0.01});
     options_.job = "test";
   }

@@ -79,20 +79,29 @@ TEST(Summarize, HalfOfTheCampaignsDisturbedIsContaminated) {
   EXPECT_EQ(summarize_these({noisy(1, 1), disturbed}).verdict, Verdict::contaminated);
 }
 
-TEST(Summarize, SeesAClockThatFell) {
-  Campaign slow = noisy(1, 2);
-  slow.conditions["clock_hz"] = 2.7e9;
-  Campaign fast = noisy(1, 1);
-  fast.conditions["clock_hz"] = 3.0e9;
-  EXPECT_EQ(summarize_these({fast, slow}).verdict, Verdict::throttled);
+Campaign at_clock(double clock_hz, unsigned seed) {
+  Campaign out = noisy(1, seed);
+  out.conditions["clock_hz"] = clock_hz;
+  return out;
 }
 
-TEST(Summarize, SeesARamp) {
-  std::vector<Campaign> campaigns(3);
-  for (Campaign& c : campaigns) {
-    for (int i = 0; i < 15; ++i) c.samples.push_back(1 + 0.01 * i);
-  }
-  EXPECT_EQ(summarize_these(campaigns).verdict, Verdict::ramping);
+TEST(Summarize, SeesAClockThatFellButNotOneLowReading) {
+  EXPECT_EQ(summarize_these({at_clock(3.0e9, 1), at_clock(2.7e9, 2), at_clock(2.7e9, 3)}).verdict,
+            Verdict::throttled);
+  EXPECT_EQ(summarize_these({at_clock(3.0e9, 1), at_clock(2.7e9, 2), at_clock(3.0e9, 3)}).verdict,
+            Verdict::ok);
+}
+
+Campaign ramp(double change) {
+  Campaign out;
+  for (int i = 0; i < 15; ++i) out.samples.push_back(1 + change * i / 14);
+  return out;
+}
+
+TEST(Summarize, SeesARampThatAllCampaignsShow) {
+  EXPECT_EQ(summarize_these({ramp(0.15), ramp(0.15), ramp(0.15)}).verdict, Verdict::ramping);
+  EXPECT_NE(summarize_these({ramp(0.15), ramp(0.15), ramp(-0.15)}).verdict, Verdict::ramping);
+  EXPECT_EQ(summarize_these({ramp(0.15), ramp(0.15), noisy(1.07, 1)}).verdict, Verdict::ok);
 }
 
 TEST(Summarize, SeesTwoModesAndKeepsThem) {
@@ -106,13 +115,20 @@ TEST(Summarize, SeesTwoModesAndKeepsThem) {
 }
 
 TEST(Summarize, CampaignsThatDisagreeAreUnstable) {
-  EXPECT_EQ(summarize_these({noisy(1, 1), noisy(1.3, 2), noisy(0.8, 3)}).verdict,
+  EXPECT_EQ(summarize_these({noisy(1, 1), noisy(1.4, 2), noisy(0.7, 3)}).verdict,
             Verdict::unstable);
 }
 
+TEST(Summarize, GivesMediansOfWhatCampaignsNoted) {
+  const Measurement m =
+      summarize_these({at_clock(3.0e9, 1), at_clock(2.9e9, 2), at_clock(2.95e9, 3)});
+  EXPECT_EQ(m.conditions.at("clock_hz").get<double>(), 2.95e9);
+  EXPECT_EQ(m.conditions.at("campaigns").size(), 3u);
+}
+
 TEST(Contention, NamesWhatDisturbed) {
-  EXPECT_EQ(describe_contention({1.0, 0.01, 0.01, 0.1}), "");
-  EXPECT_NE(describe_contention({1.0, 0.03, 0, 0}).find("waited for a core 3 %"),
+  EXPECT_EQ(describe_contention({1.0, 0.05, 0.01, 0.1}), "");
+  EXPECT_NE(describe_contention({1.0, 0.12, 0, 0}).find("waited for a core 12 %"),
             std::string::npos);
   EXPECT_NE(describe_contention({1.0, 0, 0.10, 0}).find("hypervisor"), std::string::npos);
   EXPECT_NE(describe_contention({1.0, 0, 0, 0.9}).find("other processes kept 90 %"),
