@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/runtime/engine.h"
+
+namespace emulator {
+
+using Lock = std::unique_lock<std::mutex>;
+
+struct LaunchConfiguration {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// What CUDA keeps for each host thread.
+struct ThreadState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  std::vector<LaunchConfiguration> configurations;
+};
+ThreadState& thread_state();
+
+enum class Reports : std::uint8_t { yes, no };  // whether an error stays for cudaGetLastError
+
+cudaError_t report(cudaError_t code, Reports reports);
+cudaError_t report_exception(Reports reports);
+void explain(const std::string& text);  // one line on stderr
+
+// Every entry point runs its body through this: takes the lock, spends the host's time, turns
+// exceptions into errors, keeps the last error. A device that has failed answers with its error.
+template <typename Body>
+cudaError_t call(Body&& body, Reports reports = Reports::yes) {
+  try {
+    Lock lock(engine().mutex);
+    engine().spend_ns(the_chip().api_ns);
+    const cudaError_t fault = engine().fault(thread_state().device);
+    if (fault != cudaSuccess) return report(fault, reports);
+    cudaError_t code = body(lock);
+    const cudaError_t after = engine().fault(thread_state().device);
+    if (code == cudaSuccess && after != cudaSuccess) code = after;
+    return report(code, reports);
+  } catch (...) {
+    return report_exception(reports);
+  }
+}
+
+}  // namespace emulator

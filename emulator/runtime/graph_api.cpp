@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+// Graphs: capture, instantiate, launch.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "emulator/runtime/api.h"
+#include "emulator/runtime/call.h"
+#include "emulator/runtime/stream.h"
+
+using emulator::call;
+using emulator::Graph;
+using emulator::Lock;
+using emulator::Stream;
+using emulator::streams;
+using emulator::thread_state;
+
+namespace {
+
+// Handles are pointers to shared pointers; an instance keeps a copy of its graph.
+using Handle = std::shared_ptr<Graph>;
+
+std::vector<std::unique_ptr<Handle>>& handles() {
+  static auto* list = new std::vector<std::unique_ptr<Handle>>();
+  return *list;
+}
+
+Handle* find(const void* handle) {
+  for (const auto& known : handles()) {
+    if (known.get() == handle) return known.get();
+  }
+  return nullptr;
+}
+
+Handle* keep(Handle graph) {
+  handles().push_back(std::make_unique<Handle>(std::move(graph)));
+  return handles().back().get();
+}
+
+cudaError_t destroy(const void* handle) {
+  return call([&](Lock&) -> cudaError_t {
+    if (find(handle) == nullptr) return cudaErrorInvalidValue;
+    std::erase_if(handles(), [handle](const auto& known) { return known.get() == handle; });
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
+  return call([&](Lock&) -> cudaError_t {
+    Stream* stream = streams().find(handle, thread_state().device);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream->legacy) return cudaErrorStreamCaptureUnsupported;
+    if (stream->capture != nullptr) return cudaErrorIllegalState;
+    stream->capture = std::make_shared<emulator::Capture>();
+    stream->capture_origin = true;
+    stream->capture_nodes.clear();
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  return call([&](Lock&) -> cudaError_t {
+    Stream* stream = streams().find(handle, thread_state().device);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream->capture == nullptr) return cudaErrorIllegalState;
+    if (!stream->capture_origin) return cudaErrorStreamCaptureUnmatched;
+    const auto capture = stream->capture;
+    const auto& nodes = capture->graph->nodes;
+    // All that was captured must have been joined into this stream.
+    std::vector<bool> joined(nodes.size(), false);
+    std::vector<std::size_t> open = stream->capture_nodes;
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (joined[at]) continue;
+      joined[at] = true;
+      open.insert(open.end(), nodes[at].dependencies.begin(), nodes[at].dependencies.end());
+    }
+    streams().end_capture(capture.get());
+    *graph = nullptr;
+    if (capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    if (std::find(joined.begin(), joined.end(), false) != joined.end())
+      return cudaErrorStreamCaptureUnjoined;
+    *graph = reinterpret_cast<cudaGraph_t>(keep(capture->graph));
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int) {
+  return call([&](Lock&) -> cudaError_t {
+    *graph = reinterpret_cast<cudaGraph_t>(keep(std::make_shared<Graph>()));
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* instance, cudaGraph_t graph,
+                                              unsigned long long) {
+  return call([&](Lock&) -> cudaError_t {
+    const Handle* found = find(graph);
+    if (instance == nullptr || found == nullptr) return cudaErrorInvalidValue;
+    *instance = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(**found)));
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t graph,
+                                                       unsigned long long flags) {
+  return cudaGraphInstantiate(instance, graph, flags);
+}
+EMULATOR_API cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t) {
+  return call(
+      [&](Lock&) { return find(instance) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+}
+EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t handle) {
+  return call([&](Lock&) -> cudaError_t {
+    const Handle* found = find(instance);
+    Stream* stream = streams().find(handle, thread_state().device);
+    if (found == nullptr) return cudaErrorInvalidValue;
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream->capture != nullptr) return cudaErrorNotSupported;  // child graphs
+    streams().launch(*stream, **found);
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph); }
+EMULATOR_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) {
+  return destroy(instance);
+}
+
+EMULATOR_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes,
+                                           std::size_t* count) {
+  return call([&](Lock&) -> cudaError_t {
+    const Handle* found = find(graph);
+    if (found == nullptr || count == nullptr) return cudaErrorInvalidValue;
+    auto& list = (*found)->nodes;
+    if (nodes != nullptr) {
+      for (std::size_t i = 0; i < *count; ++i) {
+        nodes[i] = i < list.size() ? reinterpret_cast<cudaGraphNode_t>(&list[i]) : nullptr;
+      }
+      *count = std::min(*count, list.size());
+    } else {
+      *count = list.size();
+    }
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return call([&](Lock&) -> cudaError_t {
+    if (node == nullptr || type == nullptr) return cudaErrorInvalidValue;
+    *type = reinterpret_cast<const Graph::Node*>(node)->type;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+// Launches in all forms, and the attributes and occupancy of kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/runtime/api.h"
+#include "emulator/runtime/call.h"
+#include "emulator/runtime/module.h"
+#include "emulator/runtime/stream.h"
+
+namespace emulator {
+namespace {
+
+constexpr int plain_shared_limit = 48 * 1024;
+
+const Program& program_of(Kernel& kernel, int device) {
+  return kernel.module->program(kernel.name, device);
+}
+
+cudaError_t refuse(const std::string& text, cudaError_t code) {
+  explain(text);
+  return code;
+}
+
+struct Request {
+  dim3 grid;
+  dim3 block;
+  dim3 cluster{1, 1, 1};
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+cudaError_t check(const Request& request, const Kernel& kernel, const Program& program,
+                  const Device& device) {
+  const dim3& b = request.block;
+  const dim3& g = request.grid;
+  const std::uint64_t threads = std::uint64_t{b.x} * b.y * b.z;
+  if (threads == 0 || std::uint64_t{g.x} * g.y * g.z == 0) return cudaErrorInvalidConfiguration;
+  if (threads > 1024 || b.x > 1024 || b.y > 1024 || b.z > 64) return cudaErrorInvalidConfiguration;
+  if (g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
+  if (threads > program.max_threads) {
+    return refuse(fmt::format("kernel {}: {} threads; it was compiled for at most {}", kernel.name,
+                              threads, program.max_threads),
+                  program.required_size ? cudaErrorInvalidValue : cudaErrorLaunchOutOfResources);
+  }
+  if (program.required_size &&
+      (b.x != program.required[0] || b.y != program.required[1] || b.z != program.required[2])) {
+    return cudaErrorInvalidConfiguration;
+  }
+  const int allowed =
+      std::max(kernel.dynamic_shared, plain_shared_limit - static_cast<int>(program.shared_bytes));
+  if (request.shared > static_cast<std::size_t>(std::max(allowed, 0))) {
+    return refuse(
+        fmt::format(
+            "kernel {}: {} B of dynamic shared memory, of which cudaFuncSetAttribute allows {}",
+            kernel.name, request.shared, allowed),
+        cudaErrorInvalidValue);
+  }
+  const int resident = device.blocks_per_sm(program, threads, request.shared);
+  if (resident == 0) return cudaErrorLaunchOutOfResources;
+  if (request.cooperative &&
+      std::uint64_t{g.x} * g.y * g.z > static_cast<std::uint64_t>(resident) *
+                                           static_cast<std::uint64_t>(device.chip().sm_count)) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  const dim3& c = request.cluster;
+  const std::uint64_t cluster = std::uint64_t{c.x} * c.y * c.z;
+  if (cluster == 0 || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (cluster > 1 && (device.chip().major < 9 || cluster > 16)) return cudaErrorInvalidClusterSize;
+  if (cluster >
+      static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(device.chip().sm_count)) {
+    return cudaErrorInvalidClusterSize;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t launch(const void* function, Request request, void** args) {
+  Kernel* kernel = registry().kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  const int current = thread_state().device;
+  Stream* stream = streams().find(request.stream, current);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream->device != current) return cudaErrorInvalidResourceHandle;
+  Device& device = *engine().devices()[static_cast<std::size_t>(current)];
+  const Program& program = program_of(*kernel, current);
+  const std::uint32_t* fixed = program.cluster;
+  if (fixed[0] != 0) request.cluster = {fixed[0], fixed[1], fixed[2]};
+  const cudaError_t checked = check(request, *kernel, program, device);
+  if (checked != cudaSuccess) return checked;
+  auto grid = std::make_shared<Grid>();
+  grid->program = &program;
+  grid->grid = {request.grid.x, request.grid.y, request.grid.z};
+  grid->block = {request.block.x, request.block.y, request.block.z};
+  grid->cluster = {request.cluster.x, request.cluster.y, request.cluster.z};
+  grid->dynamic_shared = static_cast<std::uint32_t>(request.shared);
+  grid->params.resize(program.param_bytes);
+  for (std::size_t i = 0; i < program.params.size(); ++i) {
+    std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
+  }
+  return streams().add(*stream, cudaGraphNodeTypeKernel, make_kernel(current, grid));
+}
+
+}  // namespace
+}  // namespace emulator
+
+using emulator::call;
+using emulator::Kernel;
+using emulator::Lock;
+using emulator::registry;
+using emulator::Request;
+using emulator::thread_state;
+
+extern "C" {
+
+EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                          std::size_t shared, cudaStream_t stream) {
+  return call([&](Lock&) {
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false}, args);
+  });
+}
+
+EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                                            std::size_t shared, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, args, shared, stream);
+}
+
+EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                                     void** args, std::size_t shared,
+                                                     cudaStream_t stream) {
+  return call([&](Lock&) {
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true}, args);
+  });
+}
+
+EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                             void** args) {
+  return call([&](Lock&) -> cudaError_t {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    Request request{config->gridDim,          config->blockDim, {1, 1, 1},
+                    config->dynamicSmemBytes, config->stream,   false};
+    for (unsigned int i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = config->attrs[i];
+      if (attribute.id == cudaLaunchAttributeCooperative)
+        request.cooperative = attribute.val.cooperative != 0;
+      if (attribute.id == cudaLaunchAttributeClusterDimension) {
+        request.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                           attribute.val.clusterDim.z};
+      }
+    }
+    return emulator::launch(function, request, args);
+  });
+}
+
+EMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
+                                               const void* function) {
+  return call([&](Lock&) -> cudaError_t {
+    Kernel* kernel = registry().kernel(function);
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    const emulator::Program& program = emulator::program_of(*kernel, thread_state().device);
+    const emulator::Chip& chip = emulator::the_chip();
+    *attributes = {};
+    attributes->sharedSizeBytes = program.shared_bytes;
+    attributes->localSizeBytes = program.local_bytes;
+    attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
+    // PTX has no allocated registers: what a full SM leaves each thread, within the ISA's limit.
+    attributes->numRegs =
+        static_cast<int>(std::min<std::int64_t>(32, chip.sm_registers / chip.sm_threads));
+    attributes->ptxVersion = static_cast<int>(10 * chip.major + chip.minor);
+    attributes->binaryVersion = attributes->ptxVersion;
+    attributes->maxDynamicSharedSizeBytes =
+        std::max(kernel->dynamic_shared,
+                 emulator::plain_shared_limit - static_cast<int>(program.shared_bytes));
+    attributes->preferredShmemCarveout = kernel->carveout;
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+                                              int value) {
+  return call([&](Lock&) -> cudaError_t {
+    Kernel* kernel = registry().kernel(function);
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+      const emulator::Program& program = emulator::program_of(*kernel, thread_state().device);
+      if (value < 0 || value + static_cast<std::int64_t>(program.shared_bytes) >
+                           emulator::the_chip().block_shared_bytes) {
+        return cudaErrorInvalidValue;
+      }
+      kernel->dynamic_shared = value;
+    } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      kernel->carveout = value;
+    } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+      return cudaSuccess;
+    } else {
+      return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
+
+EMULATOR_API cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return call([&](Lock&) -> cudaError_t {
+    Kernel* kernel = registry().kernel(function);
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    *name = kernel->name.c_str();
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, std::size_t shared, unsigned int) {
+  return call([&](Lock&) -> cudaError_t {
+    Kernel* kernel = registry().kernel(function);
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (threads <= 0) return cudaErrorInvalidValue;
+    const int current = thread_state().device;
+    const emulator::Program& program = emulator::program_of(*kernel, current);
+    const auto count = static_cast<std::uint64_t>(threads);
+    *blocks = count > program.max_threads
+                  ? 0
+                  : emulator::engine().devices()[static_cast<std::size_t>(current)]->blocks_per_sm(
+                        program, count, shared);
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                                       const void* function,
+                                                                       int threads,
+                                                                       std::size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared,
+                                                                0);
+}
+
+}  // extern "C"

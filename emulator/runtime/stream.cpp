@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "emulator/runtime/stream.h"
+
+#include <algorithm>
+
+namespace emulator {
+
+Streams& streams() {
+  static Streams* instance = new Streams();
+  return *instance;
+}
+
+Streams::Streams() {
+  for (int device = 0; device < the_chip().devices; ++device) {
+    legacy_.push_back(create(device, 0, 0));
+    legacy_.back()->legacy = true;
+    per_thread_.push_back(create(device, 0, 0));
+  }
+}
+
+Stream* Streams::create(int device, unsigned int flags, int priority) {
+  streams_.push_back(std::make_unique<Stream>());
+  Stream& stream = *streams_.back();
+  stream.device = device;
+  stream.flags = flags;
+  stream.priority = priority;
+  return &stream;
+}
+
+Streams::Owner::const_iterator Streams::find_owned(const Stream* stream) const {
+  return std::find_if(streams_.begin(), streams_.end(),
+                      [stream](const auto& owned) { return owned.get() == stream; });
+}
+
+bool Streams::owns(const Stream* stream) const { return find_owned(stream) != streams_.end(); }
+
+Stream* Streams::find(cudaStream_t handle, int device) {
+  const auto at = static_cast<std::size_t>(device);
+  if (handle == nullptr || handle == cudaStreamLegacy) return legacy_[at];
+  if (handle == cudaStreamPerThread) return per_thread_[at];
+  auto* stream = reinterpret_cast<Stream*>(handle);
+  return owns(stream) ? stream : nullptr;
+}
+
+// The legacy stream waits for all blocking streams of its device, and they for it.
+std::vector<OpPtr> Streams::waits_of(Stream& stream) {
+  std::vector<OpPtr> waits{stream.last};
+  if (stream.legacy) {
+    for (const auto& other : streams_) {
+      if (other->device == stream.device && other->blocking()) waits.push_back(other->last);
+    }
+  } else if (stream.blocking()) {
+    waits.push_back(legacy_[static_cast<std::size_t>(stream.device)]->last);
+  }
+  return waits;
+}
+
+void Streams::submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& more) {
+  std::vector<OpPtr> waits = waits_of(stream);
+  waits.insert(waits.end(), more.begin(), more.end());
+  stream.last = op;
+  engine().submit(op, waits);
+}
+
+cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& make) {
+  if (stream.legacy && capturing(stream.device)) return cudaErrorStreamCaptureImplicit;
+  if (stream.capture == nullptr) {
+    submit(stream, make());
+    return cudaSuccess;
+  }
+  if (stream.capture->invalid) return cudaErrorStreamCaptureInvalidated;
+  auto& nodes = stream.capture->graph->nodes;
+  nodes.push_back({make, type, stream.capture_nodes});
+  stream.capture_nodes = {nodes.size() - 1};
+  return cudaSuccess;
+}
+
+void Streams::launch(Stream& stream, const Graph& graph) {
+  stream.last = launch_graph(graph, stream.device, waits_of(stream));
+}
+
+void Streams::end_capture(const Capture* capture) {
+  for (const auto& stream : streams_) {
+    if (stream->capture.get() != capture) continue;
+    stream->capture = nullptr;
+    stream->capture_origin = false;
+    stream->capture_nodes.clear();
+  }
+}
+
+bool Streams::capturing(int device) const {
+  return std::any_of(streams_.begin(), streams_.end(), [device](const auto& stream) {
+    return stream->device == device && stream->capture != nullptr && stream->blocking();
+  });
+}
+
+OpPtr Streams::all_work(int device) {
+  const OpPtr marker = make_marker(device)();
+  std::vector<OpPtr> waits;
+  for (const auto& stream : streams_) {
+    if (stream->device == device) waits.push_back(stream->last);
+  }
+  marker->enqueued = 0;
+  engine().submit(marker, waits);
+  return marker;
+}
+
+}  // namespace emulator

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "emulator/runtime/engine.h"
+
+namespace emulator {
+
+// Makes an op for one execution; graphs call it at every launch.
+using MakeOp = std::function<OpPtr()>;
+
+struct Graph {
+  struct Node {
+    MakeOp make;
+    cudaGraphNodeType type;
+    std::vector<std::size_t> dependencies;
+  };
+  std::vector<Node> nodes;
+};
+
+// A capture that one or more streams take part in.
+struct Capture {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::uint64_t id = 0;
+  bool invalid = false;
+};
+
+struct Stream {
+  int device = 0;
+  unsigned int flags = 0;
+  int priority = 0;
+  bool legacy = false;
+  OpPtr last;
+  std::shared_ptr<Capture> capture;
+  bool capture_origin = false;
+  std::vector<std::size_t> capture_nodes;  // what the next captured node depends on
+  bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
+};
+
+struct EventObject {
+  int device = 0;
+  unsigned int flags = 0;
+  OpPtr recorded;
+  std::shared_ptr<Capture> capture;
+  std::vector<std::size_t> capture_nodes;
+};
+
+// All streams of the process, and the rules by which their work is ordered.
+class Streams {
+ public:
+  Streams();
+  // Null for a handle that is none. 0 and 1 are the legacy stream, 2 that of the thread (here: one
+  // more stream of the device that waits for the legacy one).
+  Stream* find(cudaStream_t handle, int device);
+  Stream* create(int device, unsigned int flags, int priority);
+  void destroy(Stream* stream) { streams_.erase(find_owned(stream)); }
+  bool owns(const Stream* stream) const;
+
+  // Adds work to a stream or to the graph that it captures.
+  cudaError_t add(Stream& stream, cudaGraphNodeType type, const MakeOp& make);
+  // Adds an op behind all that `stream` must wait for.
+  void submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& more = {});
+  void launch(Stream& stream, const Graph& graph);
+  // No stream takes part in `capture` any more.
+  void end_capture(const Capture* capture);
+  // An op that ends when all work queued on the device, or in the stream, has.
+  OpPtr all_work(int device);
+  bool capturing(int device) const;
+
+ private:
+  using Owner = std::vector<std::unique_ptr<Stream>>;
+  Owner::const_iterator find_owned(const Stream* stream) const;
+  std::vector<OpPtr> waits_of(Stream& stream);
+
+  Owner streams_;
+  std::vector<Stream*> legacy_;      // by device
+  std::vector<Stream*> per_thread_;  // by device
+};
+
+Streams& streams();
+
+// Work of each kind. All arguments are copied.
+MakeOp make_marker(int device);
+MakeOp make_host_function(int device, std::function<void()> function);
+struct CopyShape {  // bytes of a row, rows, and the pitches
+  std::size_t width = 0;
+  std::size_t rows = 1;
+  std::size_t to_pitch = 0;
+  std::size_t from_pitch = 0;
+};
+MakeOp make_copy(int device, void* to, const void* from, CopyShape shape);
+MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape shape);
+MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch);
+// Launches a graph: an op for each node, after `waits`; returns the one that ends last.
+OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& waits);
+
+}  // namespace emulator

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+// Streams and events.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "emulator/runtime/api.h"
+#include "emulator/runtime/call.h"
+#include "emulator/runtime/stream.h"
+
+using emulator::call;
+using emulator::engine;
+using emulator::EventObject;
+using emulator::Lock;
+using emulator::Stream;
+using emulator::streams;
+using emulator::the_chip;
+using emulator::thread_state;
+using emulator::Time;
+
+namespace {
+
+std::vector<std::unique_ptr<EventObject>>& events() {
+  static auto* list = new std::vector<std::unique_ptr<EventObject>>();
+  return *list;
+}
+
+EventObject* find_event(cudaEvent_t handle) {
+  auto* event = reinterpret_cast<EventObject*>(handle);
+  const bool known = std::any_of(events().begin(), events().end(),
+                                 [event](const auto& e) { return e.get() == event; });
+  return known ? event : nullptr;
+}
+
+cudaError_t create(cudaStream_t* handle, unsigned int flags, int priority) {
+  return call([&](Lock&) -> cudaError_t {
+    if (handle == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *handle = reinterpret_cast<cudaStream_t>(
+        streams().create(thread_state().device, flags, std::clamp(priority, -5, 0)));
+    return cudaSuccess;
+  });
+}
+
+// Runs `body` with the stream behind a handle.
+template <typename Body>
+cudaError_t with_stream(cudaStream_t handle, Body body) {
+  return call([&](Lock& lock) -> cudaError_t {
+    Stream* stream = streams().find(handle, thread_state().device);
+    return stream == nullptr ? cudaErrorInvalidResourceHandle : body(*stream, lock);
+  });
+}
+
+// Waiting for a stream that captures is an error and spoils the capture.
+cudaError_t refuse_capture(Stream& stream) {
+  if (stream.capture == nullptr) return cudaSuccess;
+  stream.capture->invalid = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+// What a synchronisation with the stream waits for: the legacy stream waits for the others too.
+emulator::OpPtr last_of(Stream& stream) {
+  if (!stream.legacy) return stream.last;
+  const emulator::OpPtr marker = emulator::make_marker(stream.device)();
+  marker->enqueued = 0;
+  streams().submit(stream, marker);
+  return marker;
+}
+
+}  // namespace
+
+extern "C" {
+
+EMULATOR_API cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return create(stream, cudaStreamDefault, 0);
+}
+EMULATOR_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return create(stream, flags, 0);
+}
+EMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags,
+                                                      int priority) {
+  return create(stream, flags, priority);
+}
+EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  return call([&](Lock&) -> cudaError_t {
+    auto* stream = reinterpret_cast<Stream*>(handle);
+    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread ||
+        !streams().owns(stream)) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    streams().destroy(stream);  // its work goes on
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return with_stream(handle, [](Stream& stream, Lock& lock) {
+    const cudaError_t refused = refuse_capture(stream);
+    if (refused == cudaSuccess) engine().wait(last_of(stream), lock);
+    return refused;
+  });
+}
+EMULATOR_API cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return with_stream(handle, [](Stream& stream, Lock&) {
+    const cudaError_t refused = refuse_capture(stream);
+    if (refused != cudaSuccess) return refused;
+    const emulator::OpPtr last = last_of(stream);
+    engine().catch_up();
+    return engine().finished(last) ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle,
+                                             unsigned int) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    EventObject* event = find_event(event_handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (event->capture != nullptr) {  // the stream joins the capture
+      stream.capture = event->capture;
+      stream.capture_nodes.insert(stream.capture_nodes.end(), event->capture_nodes.begin(),
+                                  event->capture_nodes.end());
+      return cudaSuccess;
+    }
+    if (stream.capture != nullptr) return cudaErrorStreamCaptureIsolation;
+    if (event->recorded != nullptr)
+      streams().submit(stream, emulator::make_marker(stream.device)(), {event->recorded});
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function,
+                                            void* data) {
+  return with_stream(handle, [&](Stream& stream, Lock&) {
+    return streams().add(
+        stream, cudaGraphNodeTypeHost,
+        emulator::make_host_function(stream.device, [function, data] { function(data); }));
+  });
+}
+EMULATOR_API cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
+  return with_stream(handle, [&](Stream& stream, Lock&) {
+    *flags = stream.flags;
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return with_stream(handle, [&](Stream& stream, Lock&) {
+    *priority = stream.priority;
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  return with_stream(handle, [&](Stream& stream, Lock&) {
+    *device = stream.device;
+    return cudaSuccess;
+  });
+}
+// Hints about L2 that the clock model does not follow.
+EMULATOR_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID,
+                                                const cudaStreamAttrValue*) {
+  return with_stream(handle, [](Stream&, Lock&) { return cudaSuccess; });
+}
+EMULATOR_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
+                                               cudaStreamCaptureStatus* status) {
+  return with_stream(handle, [&](Stream& stream, Lock&) {
+    *status = stream.capture == nullptr ? cudaStreamCaptureStatusNone
+              : stream.capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                        : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+  });
+}
+
+EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned int flags) {
+  return call([&](Lock&) -> cudaError_t {
+    if (handle == nullptr || flags > 7) return cudaErrorInvalidValue;
+    events().push_back(std::make_unique<EventObject>());
+    events().back()->device = thread_state().device;
+    events().back()->flags = flags;
+    *handle = reinterpret_cast<cudaEvent_t>(events().back().get());
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaEventCreate(cudaEvent_t* handle) {
+  return cudaEventCreateWithFlags(handle, cudaEventDefault);
+}
+EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  return call([&](Lock&) -> cudaError_t {
+    const EventObject* event = find_event(handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    std::erase_if(events(), [event](const auto& e) { return e.get() == event; });
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t event_handle, cudaStream_t handle) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    EventObject* event = find_event(event_handle);
+    if (event == nullptr || event->device != stream.device) return cudaErrorInvalidResourceHandle;
+    event->capture = stream.capture;
+    if (stream.capture != nullptr) {
+      event->capture_nodes = stream.capture_nodes;
+      return cudaSuccess;
+    }
+    event->recorded = emulator::make_marker(stream.device)();
+    streams().submit(stream, event->recorded);
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                                  unsigned int) {
+  return cudaEventRecord(event, stream);
+}
+EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  return call([&](Lock& lock) -> cudaError_t {
+    EventObject* event = find_event(handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (event->capture != nullptr) return cudaErrorCapturedEvent;
+    engine().wait(event->recorded, lock);
+    return cudaSuccess;
+  });
+}
+EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  return call([&](Lock&) -> cudaError_t {
+    EventObject* event = find_event(handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (event->capture != nullptr) return cudaErrorCapturedEvent;
+    engine().catch_up();
+    return engine().finished(event->recorded) ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+EMULATOR_API cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin_handle,
+                                              cudaEvent_t end_handle) {
+  return call([&](Lock&) -> cudaError_t {
+    if (milliseconds == nullptr) return cudaErrorInvalidValue;
+    const EventObject* begin = find_event(begin_handle);
+    const EventObject* end = find_event(end_handle);
+    if (begin == nullptr || end == nullptr || begin->recorded == nullptr ||
+        end->recorded == nullptr || ((begin->flags | end->flags) & cudaEventDisableTiming) != 0) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (!begin->recorded->done || !end->recorded->done) return cudaErrorNotReady;
+    const Time tick = std::llround(the_chip().event_ns * 1e3);
+    const Time ticks = end->recorded->ended / tick - begin->recorded->ended / tick;
+    *milliseconds = static_cast<float>(static_cast<double>(ticks * tick) * 1e-9);
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
