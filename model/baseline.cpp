@@ -66,23 +66,24 @@ void add_host_peaks(Nameplate& plate, const Machine& machine) {
                   *cores, format_si(*clock, Unit::hertz), source));
 }
 
+// "peak.bf16" and "peak.bf16.tensor" are of the same type: the higher one counts.
 void add_gpu_peaks(Nameplate& plate, const Machine& machine) {
+  const std::string prefix = "peak.", tensor = ".tensor";
   for (const auto& [name, fact] : machine.facts) {
-    for (const std::string prefix : {"nameplate.fma.", "nameplate.mma."}) {
-      if (!name.starts_with(prefix)) continue;
-      const std::optional<double> value = fact_number(machine.facts, name);
-      double& peak = plate.peak[name.substr(prefix.size())];
-      peak = std::max(peak, value.value_or(0));
-      plate.notes.push_back(fmt::format("{}: {}", name, fact.source));
-    }
+    const std::optional<double> value = fact_number(machine.facts, name);
+    if (!name.starts_with(prefix) || !value) continue;
+    std::string type = name.substr(prefix.size());
+    if (type.ends_with(tensor)) type.resize(type.size() - tensor.size());
+    plate.peak[type] = std::max(plate.peak[type], *value);
+    plate.notes.push_back(fmt::format("{}: {}", name, fact.source));
   }
 }
 
 void add_bandwidth(Nameplate& plate, const Machine& machine) {
-  plate.bandwidth = fact_number(machine.facts, "nameplate.bandwidth.dram");
+  plate.bandwidth = fact_number(machine.facts, "memory.bandwidth");
   if (plate.bandwidth) {
     plate.notes.push_back("DRAM bandwidth: nameplate, " +
-                          machine.facts.at("nameplate.bandwidth.dram").source);
+                          machine.facts.at("memory.bandwidth").source);
     return;
   }
   std::string best;

@@ -21,11 +21,11 @@ struct Nameplate {
   std::vector<std::string> notes;      // where each number comes from, and what stands in for what
 };
 
-// On a GPU from the facts nameplate.fma.<type>, nameplate.mma.<type> (op/s; the higher one counts)
-// and nameplate.bandwidth.dram (B/s). On a host: clock x operations per cycle of the widest unit
+// On a GPU from the facts peak.<type> and peak.<type>.tensor (op/s; the higher one counts)
+// and memory.bandwidth (B/s). On a host: clock x operations per cycle of the widest unit
 // that the facts cpu.isa.* name; the clock is the one in cpu.model ("@ 2.30GHz"), else the measured
 // clock.core.vector. Memory channels are not visible in a virtual machine, so that the best
-// measured DRAM bandwidth stands in for nameplate unless the fact nameplate.bandwidth.dram exists.
+// measured DRAM bandwidth stands in for nameplate unless the fact memory.bandwidth exists.
 // What stands in is said in notes; what is unknown is absent.
 Nameplate nameplate_of(const Machine& machine);
 

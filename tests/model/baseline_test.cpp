@@ -50,7 +50,7 @@ TEST(Nameplate, SaysWhatStandsInForWhat) {
   EXPECT_NE(all_notes(plate).find("clock.core.vector"), std::string::npos);
   EXPECT_NEAR(*plate.bandwidth, 20e9, 1);
   EXPECT_NE(all_notes(plate).find("bandwidth.dram.read.device stands in"), std::string::npos);
-  machine.facts["nameplate.bandwidth.dram"] = {100e9, Unit::byte_per_second, "data sheet"};
+  machine.facts["memory.bandwidth"] = {100e9, Unit::byte_per_second, "data sheet"};
   EXPECT_NEAR(*nameplate_of(machine).bandwidth, 100e9, 1);
 }
 
@@ -68,9 +68,9 @@ TEST(Nameplate, RooflineIsTheSlowerOfComputeAndMemoryOrUnknown) {
 TEST(Nameplate, GpuPeaksComeFromFacts) {
   Machine gpu;
   gpu.device = "cuda:0";
-  gpu.facts["nameplate.fma.bf16"] = {100e12, Unit::op_per_second, "data sheet"};
-  gpu.facts["nameplate.mma.bf16"] = {900e12, Unit::op_per_second, "data sheet"};
-  gpu.facts["nameplate.bandwidth.dram"] = {3e12, Unit::byte_per_second, "data sheet"};
+  gpu.facts["peak.bf16"] = {100e12, Unit::op_per_second, "data sheet"};
+  gpu.facts["peak.bf16.tensor"] = {900e12, Unit::op_per_second, "data sheet"};
+  gpu.facts["memory.bandwidth"] = {3e12, Unit::byte_per_second, "data sheet"};
   EXPECT_NEAR(nameplate_of(gpu).peak.at("bf16"), 900e12, 1);
   EXPECT_NEAR(*roofline_time(nameplate_of(gpu), {{{"bf16", 9e12}}, 3e9, 0, 0, 1}, {}), 1e-2, 1e-9);
 }
