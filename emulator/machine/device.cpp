@@ -11,10 +11,10 @@
 
 namespace emulator {
 
-Device::Device(const Chip& chip, int ordinal)
+Device::Device(const Chip& chip, int ordinal, Links& links)
     : chip_(chip),
       ordinal_(ordinal),
-      model_(chip, ordinal),
+      model_(chip, ordinal, links),
       ps_per_cycle_(1e12 / chip.sm_hz),
       sms_(static_cast<std::size_t>(chip.sm_count)) {
   while (leaves_ < 4 * sms_.size()) leaves_ *= 2;

@@ -26,7 +26,7 @@ inline constexpr Time no_time = INT64_MAX;
 // One emulated GPU: places blocks on SMs and lets their warps issue, in the order of virtual time.
 class Device {
  public:
-  Device(const Chip& chip, int ordinal);
+  Device(const Chip& chip, int ordinal, Links& links);
 
   const Chip& chip() const { return chip_; }
   int ordinal() const { return ordinal_; }

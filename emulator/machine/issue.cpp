@@ -70,7 +70,8 @@ std::uint64_t Device::result_time(Sm& sm, std::uint32_t index, Warp& warp, const
       return plain;
   }
   if (warp.access.space == ptx::Space::generic) return plain;
-  const MemoryModel::Timing memory = model_.access(index, instr, warp.access, warp.now);
+  const MemoryModel::Timing memory =
+      model_.access(index, instr, warp.access, warp.block().rank(), warp.now);
   sm.lsu_free = std::max(sm.lsu_free, memory.lsu_free);
   std::uint64_t done = memory.done;
   if (warp.access.on_host && warp.access.space == ptx::Space::global) {
