@@ -13,6 +13,13 @@
 #include "emulator/machine/fault.h"
 
 namespace emulator {
+namespace {
+
+// Cycles by which a scheduler may be ahead of others. Work that the host launches meanwhile begins
+// later than that.
+constexpr std::uint64_t lookahead = 64;
+
+}  // namespace
 
 Device::Device(const Chip& chip, int ordinal, Links& links)
     : chip_(chip),
@@ -86,6 +93,7 @@ void Device::launch(std::shared_ptr<Grid> grid, Time begin,
   grid->device = this;
   const std::uint64_t cycle = grid->begin_cycle;
   grids_.push_back({std::move(grid), std::move(ended), std::chrono::steady_clock::now(), false});
+  all_placed_ = false;
   at(cycle, [this, cycle] { place_blocks(cycle); });
 }
 
@@ -116,6 +124,7 @@ void Device::advance(Time limit, int steps) {
     const auto index = static_cast<std::uint32_t>(node - leaves_);
     until_ = std::min(others_next(index), last + 1);
     if (!actions_.empty()) until_ = std::min(until_, actions_.top().cycle);
+    ahead_ = std::min(cycle + lookahead, last + 1);
     const int issued = issue(index, steps);
     steps -= issued;
     steps_ += static_cast<std::uint64_t>(issued);
@@ -168,6 +177,7 @@ void Device::abort() {
   grids_.clear();
   actions_ = {};
   woken_blocks_.clear();
+  all_placed_ = true;
 }
 
 }  // namespace emulator

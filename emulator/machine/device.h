@@ -82,6 +82,8 @@ class Device {
     std::uint64_t next_issue = 0;
     std::uint64_t next = never;  // when the chosen slot issues
     std::size_t chosen = 0;
+    std::size_t last = 0;    // that issued
+    std::size_t asleep = 0;  // slots that are never ready
   };
   struct Cost {
     std::uint64_t latency = 0;   // cycles
@@ -112,6 +114,7 @@ class Device {
   };
 
   void place_blocks(std::uint64_t now);
+  void place_in_order(std::uint64_t now);
   bool place_cluster(Grid& grid, std::uint64_t now);
   Sm* find_room(const Grid& grid);
   void start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t now);
@@ -119,6 +122,7 @@ class Device {
   void wake_all(std::uint64_t now);
   std::uint64_t others_next(std::uint32_t index) const;
   int issue(std::uint32_t index, int steps);
+  bool may_go_on(const Scheduler& scheduler) const;
   void issue_turn(Scheduler& scheduler, Warp& warp);
   void count(const Warp& warp, const Instr& instr);
   void account(Sm& sm, std::uint32_t index, Scheduler& scheduler, Warp& warp, const Instr& instr);
@@ -128,6 +132,7 @@ class Device {
   void choose(std::uint32_t index, std::uint64_t after);
   void choose_all(std::uint32_t sm, std::uint64_t after);
   void wake(Block& block, std::uint64_t now);
+  static void remove_done(Scheduler& scheduler);
   void retire(Sm& sm, Block& block, std::uint64_t now);
   void check_limits(std::uint64_t cycle);
   std::uint64_t last_cycle_at(Time time) const;
@@ -143,6 +148,8 @@ class Device {
   std::vector<std::uint64_t> tree_;  // minimum of the schedulers' next cycles
   std::size_t leaves_ = 1;
   std::uint64_t until_ = 0;  // something else happens at this cycle
+  std::uint64_t ahead_ = 0;  // instructions that stay in their warp may issue before it
+  bool all_placed_ = true;   // no block waits for an SM
   std::deque<Running> grids_;
   Time host_time_ = 0;
   std::uint64_t steps_ = 0;

@@ -33,8 +33,8 @@ void Device::choose(std::uint32_t index, std::uint64_t after) {
   const std::size_t count = scheduler.slots.size();
   after = std::max(after, scheduler.next_issue);
   std::uint64_t best = never;
-  std::size_t chosen = scheduler.chosen;
-  for (std::size_t n = 0, at = scheduler.chosen; n < count && best > after; ++n) {
+  std::size_t chosen = scheduler.last;
+  for (std::size_t n = 0, at = scheduler.last; n < count && best > after; ++n) {
     if (++at >= count) at = 0;
     const Slot& slot = scheduler.slots[at];
     if (slot.ready >= best) continue;
@@ -53,7 +53,9 @@ void Device::choose(std::uint32_t index, std::uint64_t after) {
 void Device::update_slot(Scheduler& scheduler, std::size_t index) {
   Slot& slot = scheduler.slots[index];
   const Warp& warp = *slot.warp;
+  if (slot.ready == never) --scheduler.asleep;
   slot.ready = warp.active == 0 ? never : warp.ready;
+  if (slot.ready == never) ++scheduler.asleep;
   slot.pipe = warp.next_pipe;
 }
 
@@ -186,16 +188,31 @@ void Device::issue_turn(Scheduler& scheduler, Warp& warp) {
   scheduler.next_issue = cycle;
 }
 
+// Whether the scheduler may issue before others of the device, which are at an earlier cycle: if
+// nothing that they do can change what it does.
+bool Device::may_go_on(const Scheduler& scheduler) const {
+  if (scheduler.next < until_) return true;
+  return scheduler.next < ahead_ && scheduler.asleep == 0 && all_placed_ &&
+         scheduler.slots[scheduler.chosen].warp->next().alone;
+}
+
 // Instructions of one scheduler, as long as nothing else comes first; returns how many.
 int Device::issue(std::uint32_t index, int steps) {
   Sm& sm = sms_[index / 4];
   Scheduler& scheduler = sm.schedulers[index % 4];
+  if (scheduler.slots[scheduler.chosen].pipe == Pipe::lsu && sm.lsu_free > scheduler.next) {
+    // Taken by others since this was chosen.
+    choose(index, scheduler.next);
+    set_next(index, scheduler.next);
+    return 1;
+  }
   int issued = 0;
   do {
     const std::size_t slot = scheduler.chosen;
     Warp& warp = *scheduler.slots[slot].warp;
     const std::uint64_t cycle = scheduler.next;
     warp.now = cycle;
+    scheduler.last = slot;
     ++issued;
     if (clock_ == ClockModel::off) {
       issue_turn(scheduler, warp);
@@ -215,7 +232,7 @@ int Device::issue(std::uint32_t index, int steps) {
       }
     }
     choose(index, cycle);
-  } while (scheduler.next < until_ && issued < steps);
+  } while (may_go_on(scheduler) && issued < steps);
   set_next(index, scheduler.next);
   return issued;
 }

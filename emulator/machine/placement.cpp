@@ -92,8 +92,15 @@ void Device::start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t
   choose_all(index, now);
 }
 
-// Blocks of a later grid start only when all of an earlier one have.
 void Device::place_blocks(std::uint64_t now) {
+  place_in_order(now);
+  all_placed_ = std::all_of(grids_.begin(), grids_.end(), [](const Running& running) {
+    return running.grid->next_block == running.grid->blocks();
+  });
+}
+
+// Blocks of a later grid start only when all of an earlier one have.
+void Device::place_in_order(std::uint64_t now) {
   for (Running& running : grids_) {
     Grid& grid = *running.grid;
     if (grid.begin_cycle > now) return;
@@ -109,6 +116,23 @@ void Device::place_blocks(std::uint64_t now) {
   }
 }
 
+// Whose turn is next stays the same.
+void Device::remove_done(Scheduler& scheduler) {
+  auto& slots = scheduler.slots;
+  std::size_t kept = 0;
+  std::size_t up_to_last = 0;
+  scheduler.asleep = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].warp->done()) {
+      if (slots[i].ready == never) ++scheduler.asleep;
+      slots[kept++] = slots[i];
+    }
+    if (i == scheduler.last) up_to_last = kept;
+  }
+  slots.resize(kept);
+  scheduler.last = kept == 0 ? 0 : (up_to_last + kept - 1) % kept;
+}
+
 void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
   Grid& grid = block.grid();
   block.leave_cluster();
@@ -116,10 +140,7 @@ void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
   --sm.block_count;
   sm.threads -= (grid.block.count() + 31) / 32 * 32;
   sm.shared -= grid.shared_bytes();
-  for (Scheduler& scheduler : sm.schedulers) {
-    std::erase_if(scheduler.slots, [](const Slot& slot) { return slot.warp->done(); });
-    scheduler.chosen = 0;
-  }
+  for (Scheduler& scheduler : sm.schedulers) remove_done(scheduler);
   const auto index = static_cast<std::uint32_t>(&sm - sms_.data());
   std::erase_if(sm.blocks, [&block](const auto& other) { return other.get() == &block; });
   choose_all(index, now);
