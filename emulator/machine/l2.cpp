@@ -10,20 +10,23 @@
 namespace emulator {
 namespace {
 
-// Spreads neighbouring lines over slices and channels, and regular strides too.
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 15;
   x *= 0x9e3779b97f4a7c15;
   return x ^ (x >> 29);
 }
 
+// One of `n` places: n neighbours have one each, in an order that changes, so that regular strides
+// are spread too.
+std::uint64_t spread(std::uint64_t x, std::uint64_t n) { return (x + mix(x / n)) % n; }
+
 }  // namespace
 
 MemoryModel::Home MemoryModel::home_of(std::uint32_t sm, std::uint64_t line) {
-  const std::uint64_t slice = mix(line) % slices_.size();
+  const std::uint64_t slice = spread(line, slices_.size());
   const auto partitions = static_cast<std::uint64_t>(chip_.l2_partitions);
   const bool far = slice * partitions / slices_.size() != sm * partitions / sms_.size();
-  return {line, &slices_[slice], &channels_[mix(line / 2) % channels_.size()],
+  return {line, &slices_[slice], &channels_[spread(line / 2, channels_.size())],
           far ? static_cast<double>(chip_.l2_far_latency) : 0, l2_.find(line)};
 }
 

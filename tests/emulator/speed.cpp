@@ -3,8 +3,6 @@
 // Thread-instructions per second of the emulated GPU, from its own counters and the clock of the
 // host. Timed: scripts/emulate tiny -- emulator_speed; functional: with
 // WARPMETER_EMULATED_CLOCK=off.
-#include "tests/emulator/speed.h"
-
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 #include <unistd.h>
@@ -15,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/emulator/patterns.h"
 
 namespace {
 
@@ -44,17 +44,18 @@ void link_ring(char* data, std::size_t bytes, std::size_t stride) {
   cudaMemcpy(data, image.data(), bytes, cudaMemcpyHostToDevice);
 }
 
-void measure(benchmark::State& state, SpeedKernel kernel, std::size_t n) {
+void measure(benchmark::State& state, Pattern pattern, std::size_t n) {
   int sms = 0;
   char* data = nullptr;
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
   if (cudaMalloc(reinterpret_cast<void**>(&data), data_bytes) != cudaSuccess) {
     return state.SkipWithError("no device: start this with scripts/emulate");
   }
-  if (kernel == SpeedKernel::chase) link_ring(data, data_bytes / 8, 128);
+  if (pattern == Pattern::chase) link_ring(data, data_bytes / 8, 128);
+  const bool streams = pattern == Pattern::stream_read || pattern == Pattern::stream_copy;
   double instructions = 0;
   for ([[maybe_unused]] auto _ : state) {
-    run_speed_kernel(kernel, sms, n, data);
+    run_pattern(pattern, streams ? 4 * sms : sms, n, data);
     if (cudaDeviceSynchronize() != cudaSuccess) return state.SkipWithError("the kernel failed");
     state.PauseTiming();
     instructions += thread_instructions();
@@ -73,20 +74,20 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("clock", mode == nullptr ? "timed" : mode);
   const struct {
     const char* name;
-    SpeedKernel kernel;
+    Pattern pattern;
     std::size_t n;
-  } rows[] = {{"spin", SpeedKernel::spin, 2'000'000},
-              {"chase", SpeedKernel::chase, 400'000},
-              {"fma_chain", SpeedKernel::fma_chain, 1 << 20},
-              {"fma", SpeedKernel::fma, 128},
-              {"mma", SpeedKernel::mma, 16},
-              {"shared", SpeedKernel::shared, 2000},
-              {"stream_read", SpeedKernel::stream_read, std::size_t{16} << 20},
-              {"stream_copy", SpeedKernel::stream_copy, std::size_t{8} << 20},
-              {"atomics", SpeedKernel::atomics, 200}};
+  } rows[] = {{"spin", Pattern::spin, 2'000'000},
+              {"chase", Pattern::chase, 400'000},
+              {"fma_chain", Pattern::fma_chain, 1 << 20},
+              {"fma", Pattern::fma, 128},
+              {"mma", Pattern::mma, 16},
+              {"shared", Pattern::shared, 2000},
+              {"stream_read", Pattern::stream_read, std::size_t{16} << 20},
+              {"stream_copy", Pattern::stream_copy, std::size_t{8} << 20},
+              {"atomics", Pattern::atomics, 200}};
   for (const auto& row : rows) {
     benchmark::RegisterBenchmark(row.name, [row](benchmark::State& state) {
-      measure(state, row.kernel, row.n);
+      measure(state, row.pattern, row.n);
     })->Unit(benchmark::kMillisecond);
   }
   benchmark::Initialize(&argc, argv);

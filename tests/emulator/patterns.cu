@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include <cuda_runtime_api.h>
-
-#include "tests/emulator/speed.h"
+#include "tests/emulator/patterns.h"
 
 namespace {
 
@@ -119,6 +117,15 @@ __global__ void __launch_bounds__(512) stream_copy(std::size_t vectors, uint4* d
   }
 }
 
+__global__ void __launch_bounds__(512) stream_write(std::size_t vectors, uint4* data) {
+#pragma unroll 1
+  for (std::size_t t = blockIdx.x; t < vectors / tile; t += gridDim.x) {
+    uint4* to = data + t * tile + threadIdx.x;
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) to[j * stream_threads] = uint4{j, threadIdx.x, 2, 3};
+  }
+}
+
 __global__ void atomics(std::size_t trips, std::uint32_t* out) {
 #pragma unroll 1
   for (std::size_t i = 0; i < trips; ++i) atomicAdd(out, 1u);
@@ -126,25 +133,28 @@ __global__ void atomics(std::size_t trips, std::uint32_t* out) {
 
 }  // namespace
 
-void run_speed_kernel(SpeedKernel kernel, int sms, std::size_t n, void* data) {
-  switch (kernel) {
-    case SpeedKernel::spin:
-      return spin<<<1, 1>>>(n, static_cast<std::uint64_t*>(data));
-    case SpeedKernel::chase:
-      return chase<<<1, 1>>>(static_cast<const char*>(data), n, static_cast<const char**>(data));
-    case SpeedKernel::fma_chain:
-      return fma_chain<<<1, 32>>>(n, static_cast<float*>(data));
-    case SpeedKernel::fma:
-      return fma<<<sms, 1024>>>(n, static_cast<float*>(data));
-    case SpeedKernel::mma:
-      return mma<<<sms, 512>>>(n, static_cast<float4*>(data));
-    case SpeedKernel::shared:
-      return shared_loads<<<sms, 256>>>(n, static_cast<std::uint32_t*>(data));
-    case SpeedKernel::stream_read:
-      return stream_read<<<4 * sms, stream_threads>>>(n / 16, static_cast<const uint4*>(data));
-    case SpeedKernel::stream_copy:
-      return stream_copy<<<4 * sms, stream_threads>>>(n / 16, static_cast<uint4*>(data));
-    case SpeedKernel::atomics:
-      return atomics<<<sms, 256>>>(n, static_cast<std::uint32_t*>(data));
+void run_pattern(Pattern pattern, int blocks, std::size_t n, void* data, cudaStream_t stream) {
+  switch (pattern) {
+    case Pattern::spin:
+      return spin<<<1, 1, 0, stream>>>(n, static_cast<std::uint64_t*>(data));
+    case Pattern::chase:
+      return chase<<<1, 1, 0, stream>>>(static_cast<const char*>(data), n,
+                                        static_cast<const char**>(data));
+    case Pattern::fma_chain:
+      return fma_chain<<<1, 32, 0, stream>>>(n, static_cast<float*>(data));
+    case Pattern::fma:
+      return fma<<<blocks, 1024, 0, stream>>>(n, static_cast<float*>(data));
+    case Pattern::mma:
+      return mma<<<blocks, 512, 0, stream>>>(n, static_cast<float4*>(data));
+    case Pattern::shared:
+      return shared_loads<<<blocks, 256, 0, stream>>>(n, static_cast<std::uint32_t*>(data));
+    case Pattern::stream_read:
+      return stream_read<<<blocks, 512, 0, stream>>>(n / 16, static_cast<const uint4*>(data));
+    case Pattern::stream_write:
+      return stream_write<<<blocks, 512, 0, stream>>>(n / 16, static_cast<uint4*>(data));
+    case Pattern::stream_copy:
+      return stream_copy<<<blocks, 512, 0, stream>>>(n / 16, static_cast<uint4*>(data));
+    case Pattern::atomics:
+      return atomics<<<blocks, 256, 0, stream>>>(n, static_cast<std::uint32_t*>(data));
   }
 }
