@@ -121,7 +121,7 @@ void Device::advance(Time limit, int steps) {
     }
     std::size_t node = 1;
     while (node < leaves_) node = 2 * node + (tree_[2 * node] == cycle ? 0 : 1);
-    const auto index = static_cast<std::uint32_t>(node - leaves_);
+    const std::uint32_t index = in_turn(static_cast<std::uint32_t>(node - leaves_), cycle);
     until_ = std::min(others_next(index), last + 1);
     if (!actions_.empty()) until_ = std::min(until_, actions_.top().cycle);
     ahead_ = std::min(cycle + lookahead, last + 1);

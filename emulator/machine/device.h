@@ -97,6 +97,7 @@ class Device {
     std::uint64_t threads = 0;
     std::uint64_t shared = 0;
     std::uint64_t lsu_free = 0;
+    std::uint32_t lsu_last = 0;  // the scheduler that used the load/store unit
   };
   struct Action {
     std::uint64_t cycle;
@@ -120,6 +121,7 @@ class Device {
   void start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t now);
   std::uint64_t next_cycle() const;
   void wake_all(std::uint64_t now);
+  std::uint32_t in_turn(std::uint32_t index, std::uint64_t cycle) const;
   std::uint64_t others_next(std::uint32_t index) const;
   int issue(std::uint32_t index, int steps);
   bool may_go_on(const Scheduler& scheduler) const;

@@ -18,6 +18,21 @@ void Device::set_next(std::uint32_t index, std::uint64_t cycle) {
   }
 }
 
+// Of the schedulers of an SM that want its load/store unit in this cycle, the next in turn.
+std::uint32_t Device::in_turn(std::uint32_t index, std::uint64_t cycle) const {
+  const Sm& sm = sms_[index / 4];
+  const auto wants = [&](std::uint32_t s) {
+    const Scheduler& scheduler = sm.schedulers[s];
+    return scheduler.next == cycle && scheduler.slots[scheduler.chosen].pipe == Pipe::lsu;
+  };
+  if (!wants(index % 4)) return index;
+  for (std::uint32_t n = 1; n <= 4; ++n) {
+    const std::uint32_t s = (sm.lsu_last + n) % 4;
+    if (wants(s)) return index / 4 * 4 + s;
+  }
+  return index;
+}
+
 // When another scheduler than this has something to do.
 std::uint64_t Device::others_next(std::uint32_t index) const {
   std::uint64_t low = never;
@@ -92,10 +107,11 @@ std::uint64_t Device::result_time(Sm& sm, std::uint32_t index, Warp& warp, const
   }
   warp.access.on_host = false;
   warp.access.space = ptx::Space::generic;
-  if (instr.op_class == OpClass::store) {
+  const bool store = instr.op_class == OpClass::store;
+  if (store || instr.op_class == OpClass::atomic) {
     warp.stores_done = std::max(warp.stores_done, done);
-    return warp.now;
   }
+  if (store) return warp.now;
   if (instr.op_class == OpClass::async_copy) {
     AsyncGroup& open = warp.async_groups.back();
     open.done = std::max(open.done, done);
@@ -121,8 +137,11 @@ void Device::account(Sm& sm, std::uint32_t index, Scheduler& scheduler, Warp& wa
         instr.pipe == Pipe::tensor
             ? static_cast<std::uint64_t>(instr.work / cost.work_per_cycle * cycle_parts + 0.5)
             : cost.interval;
+    // A pipe that became free during the cycle before has lost nothing of it, so that intervals
+    // that are no whole cycles keep their mean.
     std::uint64_t& free = scheduler.pipe_free[pipe];
-    free = std::max(free, now << cycle_part_bits) + interval;
+    constexpr std::uint64_t one = std::uint64_t{1} << cycle_part_bits;
+    free = std::max(free + one - 1, now << cycle_part_bits) - (one - 1) + interval;
     scheduler.pipe_cycle[pipe] =
         (free + (std::uint64_t{1} << cycle_part_bits) - 1) >> cycle_part_bits;
     const std::uint64_t done = result_time(sm, index, warp, instr);
@@ -213,6 +232,7 @@ int Device::issue(std::uint32_t index, int steps) {
     const std::uint64_t cycle = scheduler.next;
     warp.now = cycle;
     scheduler.last = slot;
+    if (scheduler.slots[slot].pipe == Pipe::lsu) sm.lsu_last = index % 4;
     ++issued;
     if (clock_ == ClockModel::off) {
       issue_turn(scheduler, warp);

@@ -136,6 +136,19 @@ double MemoryModel::translate(Sm& sm, std::uint64_t sector) {
   return first == 0 || !l2_tlb_.on() ? first : first + l2_tlb_.miss(page);
 }
 
+// When the SM can take another request like one of `misses` sectors without a queue that reaches
+// far into the future: such a queue would hold up other SMs, whose requests are earlier.
+std::uint64_t MemoryModel::next_start(const Sm& sm, std::size_t misses) const {
+  constexpr double port_backlog = 16;  // cycles
+  std::uint64_t start = round_up(std::max(sm.lsu.free_at(), sm.port.free_at() - port_backlog));
+  std::size_t at = sm.next_outstanding;
+  for (std::size_t i = 0; i < std::min(misses, sm.outstanding.size()); ++i) {
+    start = std::max(start, sm.outstanding[at]);
+    if (++at == sm.outstanding.size()) at = 0;
+  }
+  return start;
+}
+
 MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
                                         const Access& access, std::uint64_t now) {
   Sm& sm = sms_[index];
@@ -155,15 +168,14 @@ MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
                            instr.cache == CacheOp::last_use);
   const bool translates = sm.tlb.on() || l2_tlb_.on();
   double done = begin;
-  double stall = 0;
+  std::size_t misses = 0;
   Home home;
   std::uint64_t home_end = 0;  // first sector behind the line
   Cache::Place place = Cache::nowhere;
   std::uint64_t place_end = 0;
   for (std::size_t i = 0; i < sectors.count; ++i) {
     const std::uint64_t sector = sectors.number[i];
-    double start = begin;
-    if (translates) start += translate(sm, sector);
+    const double translation = translates ? translate(sm, sector) : 0;
     if (through_l1) {
       if (sector >= place_end) {
         place = sm.l1.find(sector / l1_sectors_);
@@ -173,7 +185,7 @@ MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
       const auto part = static_cast<unsigned>(sector + l1_sectors_ - place_end);
       if (place != Cache::nowhere && sm.l1.holds(place, part)) {
         ++counters.l1_hits;
-        done = std::max({done, start + static_cast<double>(chip_.l1_latency),
+        done = std::max({done, begin + static_cast<double>(chip_.l1_latency) + translation,
                          static_cast<double>(sm.l1.ready(place, part))});
         continue;
       }
@@ -185,10 +197,10 @@ MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
     // A request beyond the limit waits until the one that many places before it is back.
     std::uint64_t& slot = sm.outstanding[sm.next_outstanding];
     if (++sm.next_outstanding == sm.outstanding.size()) sm.next_outstanding = 0;
-    start = std::max(start, static_cast<double>(slot));
-    stall = std::max(stall, static_cast<double>(slot));
+    const double start = std::max(begin, static_cast<double>(slot));
+    ++misses;
     const Use use{store || atomic, atomic ? lanes_of(access, sector_shift_, origin, sector) : 0};
-    const double arrived = l2(sm, home, sector, start, use);
+    const double arrived = l2(sm, home, sector, start, use) + translation;
     slot = round_up(arrived);
     done = std::max(done, arrived);
     if (!through_l1) continue;
@@ -196,7 +208,7 @@ MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
     if (place == Cache::nowhere) continue;  // no L1 left
     sm.l1.fill(place, static_cast<unsigned>(sector + l1_sectors_ - place_end), slot);
   }
-  return {round_up(done), round_up(std::max(sm.lsu.free_at(), stall))};
+  return {round_up(done), misses == 0 ? round_up(sm.lsu.free_at()) : next_start(sm, misses)};
 }
 
 }  // namespace emulator

@@ -72,6 +72,7 @@ class MemoryModel {
   Timing shared(Sm& sm, const Instr& instr, const Access& access, std::uint32_t rank,
                 std::uint64_t now);
   Timing global(std::uint32_t sm, const Instr& instr, const Access& access, std::uint64_t now);
+  std::uint64_t next_start(const Sm& sm, std::size_t misses) const;
   Timing local(Sm& sm, std::uint64_t now);
   Timing linked(Sm& sm, const Access& access, std::uint64_t bytes, double begin, bool store);
   Home home_of(std::uint32_t sm, std::uint64_t line);

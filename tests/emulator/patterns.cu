@@ -91,11 +91,12 @@ __device__ __forceinline__ uint4 load(const uint4* from) {
 constexpr unsigned stream_threads = 512;
 constexpr unsigned tile = 4 * stream_threads;  // vectors
 
-__global__ void __launch_bounds__(512) stream_read(std::size_t vectors, const uint4* data) {
+__global__ void __launch_bounds__(512)
+    stream_read(std::size_t vectors, std::size_t mask, const uint4* data) {
   std::uint32_t sum = 0;
 #pragma unroll 1
   for (std::size_t t = blockIdx.x; t < vectors / tile; t += gridDim.x) {
-    const uint4* from = data + t * tile + threadIdx.x;
+    const uint4* from = data + (t & mask) * tile + threadIdx.x;
     uint4 v[4];
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) v[j] = load(from + j * stream_threads);
@@ -115,6 +116,23 @@ __global__ void __launch_bounds__(512) stream_copy(std::size_t vectors, uint4* d
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) from[vectors + j * stream_threads] = v[j];
   }
+}
+
+// Sectors of 32 B; n is a multiple of 16 for each warp.
+__global__ void __launch_bounds__(512) sector_read(std::size_t n, const char* data, unsigned* out) {
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::size_t i = 16 * (blockIdx.x * 16 + threadIdx.x / 32); i < n; i += gridDim.x * 256) {
+    const char* from = data + (i & 8191) * 32;
+    std::uint32_t v[16];
+#pragma unroll
+    for (int j = 0; j < 16; ++j) {
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v[j]) : "l"(from + j * 32) : "memory");
+    }
+#pragma unroll
+    for (int j = 0; j < 16; ++j) sum += v[j];
+  }
+  if (sum == 1) *out = sum;
 }
 
 __global__ void __launch_bounds__(512) stream_write(std::size_t vectors, uint4* data) {
@@ -149,7 +167,13 @@ void run_pattern(Pattern pattern, int blocks, std::size_t n, void* data, cudaStr
     case Pattern::shared:
       return shared_loads<<<blocks, 256, 0, stream>>>(n, static_cast<std::uint32_t*>(data));
     case Pattern::stream_read:
-      return stream_read<<<blocks, 512, 0, stream>>>(n / 16, static_cast<const uint4*>(data));
+      return stream_read<<<blocks, 512, 0, stream>>>(n / 16, ~std::size_t{0},
+                                                     static_cast<const uint4*>(data));
+    case Pattern::sector_read:
+      return sector_read<<<blocks, 512, 0, stream>>>(n, static_cast<const char*>(data),
+                                                     static_cast<unsigned*>(data));
+    case Pattern::cached_read:
+      return stream_read<<<blocks, 512, 0, stream>>>(n / 16, 7, static_cast<const uint4*>(data));
     case Pattern::stream_write:
       return stream_write<<<blocks, 512, 0, stream>>>(n / 16, static_cast<uint4*>(data));
     case Pattern::stream_copy:

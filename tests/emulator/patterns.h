@@ -17,6 +17,8 @@ enum class Pattern : std::uint8_t {
   mma,           // 512 threads, n trips of 16 products m16n8k16 of bf16
   shared,        // 256 threads, n trips of 8 loads of a word each
   stream_read,   // n bytes
+  sector_read,   // n loads of one sector each by a warp, of the same 256 KiB
+  cached_read,   // n bytes in all, the same 256 KiB over and over
   stream_write,  // n bytes
   stream_copy,   // n bytes to the same offset behind them
   atomics        // 256 threads, n trips of an atomic to one address
