@@ -19,7 +19,11 @@ bool stays_in_warp(const Instr& instr) {
     case OpClass::clock:
       return true;
     case OpClass::alu:  // some instructions are of this class because they have no other
-      return !is("cp") && !is("mbarrier") && !is("fence") && !is("wgmma") && !is("bar");
+      for (const char* base : {"cp", "mbarrier", "fence", "wgmma", "bar", "barrier", "tcgen05",
+                               "clusterlaunchcontrol", "griddepcontrol", "setmaxnreg"}) {
+        if (is(base)) return false;
+      }
+      return true;
     case OpClass::move:
       return is("mov") || is("cvta");
     case OpClass::branch:
