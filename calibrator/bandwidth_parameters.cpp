@@ -41,7 +41,10 @@ std::optional<Window> window_of(const Machine& machine, DeviceKind kind, const s
   const auto own = knee(level);
   if (level == "l2" && own) return Window{knee("l1") ? 1.5 * knee("l1")->hi : 0, own->lo};
   if (level == "l2" && l2_size) return Window{0, 0.4 * *l2_size};  // half of it is the near part
-  if (level == "l1" && own) return Window{0, 0.55 * own->lo};
+  if (level == "l1" && own) {  // every SM has one, and reads its share of the footprint
+    const double caches = fact_number(machine.facts, "sm.count").value_or(1);
+    return Window{0, 0.55 * own->lo * caches};
+  }
   return std::nullopt;
 }
 

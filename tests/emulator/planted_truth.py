@@ -31,9 +31,8 @@ def seeds_of(text):
 def measured(run, machine, name):
     """The value and interval of a parameter; those that are no machine parameters come from the run."""
     if name == "sm.count":
-        seen = [len(m["conditions"]["sms"]) for m in run["measurements"]
-                if m["quantity"] == "clock.core" and m["parameters"]["load"] == "vector" and "sms" in m["conditions"]]
-        return (seen[0] if seen else None), None
+        loaded = [m for m in run["measurements"] if m["quantity"] == "clock.core" and m["parameters"]["load"] == "vector"]
+        return len(loaded[0]["conditions"]["campaigns"][0]["sms"]), None
     if name == "latency.peer":
         values = [m["value"] for m in run["measurements"] if m["quantity"] == name]
         return values[0], None

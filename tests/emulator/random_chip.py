@@ -72,7 +72,7 @@ def random_chip(seed, template):
     over = chip["overhead"]
     over["api_ns"] = rng.randint(50, 400)
     over["launch_ns"] = rng.randint(1500, 5000)
-    over["dependent_ns"] = rng.randint(500, 2000)
+    over["dependent_ns"] = rng.randint(300, 900)
     over["graph_node_ns"] = rng.randint(300, 1000)
     over["event_ns"] = rng.choice([1, 32])
     over["block_cycles"] = rng.randint(0, 40)
