@@ -145,7 +145,6 @@ void decode_control(Builder& b) {
     out.op_class = OpClass::sleep;
     out.run = sleep;
   } else if (base == "membar" || base == "fence") {
-    if (b.in.has("tensormap")) b.unsupported();
     out.op_class = OpClass::fence;
     out.run = nothing;
   } else {  // pmevent, griddepcontrol, setmaxnreg

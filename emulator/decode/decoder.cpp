@@ -129,6 +129,7 @@ Decoder::Place Decoder::module_place(std::string_view name) {
     if (variable.space != ptx::Space::shared) break;
     if (variable.external) {
       dynamic_shared_ = true;
+      dynamic_align_ = std::max(dynamic_align_, variable.align);
       return {ptx::Space::shared, 0, true};
     }
     const auto [found, added] = shared_places_.try_emplace(variable.name, 0);
@@ -156,7 +157,7 @@ void Decoder::finish() {
     (fixup.table ? program_.jump_table[fixup.code] : program_.code[fixup.code].target) = code;
   }
   for (const auto& [code, name] : call_fixups_) program_.code[code].target = frames_.at(name).entry;
-  const std::uint64_t dynamic_at = round_up(program_.shared_bytes, 16);
+  const std::uint64_t dynamic_at = round_up(program_.shared_bytes, dynamic_align_);
   if (dynamic_shared_) program_.shared_bytes = static_cast<std::uint32_t>(dynamic_at);
   program_.constants_at = static_cast<std::int32_t>(round_up(program_.file_bytes, 64));
   std::vector<std::int32_t> places(constants_.size());

@@ -82,6 +82,7 @@ class Decoder {
   std::vector<Fixup> fixups_;
   std::vector<std::pair<std::size_t, std::string_view>> call_fixups_;
   bool dynamic_shared_ = false;
+  std::uint32_t dynamic_align_ = 16;
 };
 
 // Decodes the operands of one instruction.

@@ -112,6 +112,8 @@ void policy(Warp& w, const Instr& i, std::uint32_t mask) {
   for_lanes(mask, [&](int l) { lane_of<std::uint64_t>(w, i.dst, l) = 0; });
 }
 
+void nothing(Warp&, const Instr&, std::uint32_t) {}
+
 void decode_hint(Builder& b) {
   Instr& out = b.out;
   if (b.in.base() == "createpolicy") {  // the clock model knows no policies yet
@@ -119,7 +121,11 @@ void decode_hint(Builder& b) {
     out.run = policy;
     return;
   }
-  if (b.in.has("tensormap")) b.unsupported();
+  if (b.in.has("tensormap")) {  // descriptors are not cached
+    out.op_class = OpClass::move;
+    out.run = nothing;
+    return;
+  }
   out.space = access_space(b.in);
   out.bytes = 1;
   out.op_class = OpClass::load;

@@ -59,6 +59,9 @@ struct Chip {
   std::int64_t l2_filled_by_copies = 0;  // 0 or 1
   std::int64_t atomic_latency = 0;
 
+  std::int64_t tma_latency = 0;
+  double tma_bytes_per_cycle = 0;  // of each SM's engine
+
   std::int64_t dram_latency = 0;
   std::int64_t dram_channels = 0;
   double dram_bytes_per_second = 0;  // all channels

@@ -165,12 +165,22 @@ double MemoryModel::l2(std::uint32_t sm, std::uint64_t address, double now, bool
   return done;
 }
 
-std::uint64_t MemoryModel::bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes,
-                                bool write, std::uint64_t now) {
+// The engine takes one copy after the other; sectors leave it at its rate, behind its latency.
+std::uint64_t MemoryModel::bulk(std::uint32_t sm, std::span<const BulkPiece> pieces,
+                                std::uint64_t bytes, bool write, std::uint64_t now) {
   const auto sector = static_cast<std::uint64_t>(chip_.l1_sector);
-  double done = static_cast<double>(now);
-  for (std::uint64_t at = address / sector * sector; at < address + bytes; at += sector) {
-    done = std::max(done, l2(sm, memory().physical(at), static_cast<double>(now), write, false));
+  const double cost = static_cast<double>(bytes) / chip_.tma_bytes_per_cycle;
+  const double begin =
+      sms_[sm].tma.begin(static_cast<double>(now), cost) + static_cast<double>(chip_.tma_latency);
+  double done = begin + cost;
+  std::uint64_t before = 0;
+  for (const BulkPiece& piece : pieces) {
+    for (std::uint64_t at = piece.address / sector * sector; at < piece.address + piece.bytes;
+         at += sector) {
+      const double sent = begin + static_cast<double>(before) / chip_.tma_bytes_per_cycle;
+      done = std::max(done, l2(sm, memory().physical(at), sent, write, false));
+      before += sector;
+    }
   }
   return round_up(done) + static_cast<std::uint64_t>(chip_.shared_latency);
 }
