@@ -69,6 +69,8 @@ void Decoder::layout(Frame& frame) {
     score(frame.registers.back());
   }
   frame.return_slot = slot(4);
+  frame.has_wgmma = std::any_of(function.code.begin(), function.code.end(),
+                                [](const ptx::Instruction& in) { return in.base() == "wgmma"; });
   for (const ptx::Variable& variable : function.variables) {
     if (variable.space == ptx::Space::shared) {
       std::uint64_t at = round_up(program_.shared_bytes, variable.align);

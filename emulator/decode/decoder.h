@@ -41,6 +41,7 @@ class Decoder {
     std::vector<std::uint32_t> starts;  // of each PTX instruction in the code
     std::int32_t return_slot = -1;
     std::uint32_t entry = 0;
+    bool has_wgmma = false;
   };
   struct Constant {
     std::uint64_t bits;
@@ -101,6 +102,7 @@ class Builder {
   std::int32_t use_predicate(const ptx::Operand& operand);  // negation is the caller's
   bool wide(const ptx::Operand& operand) const;             // a 64-bit register
   bool is_entry() const { return frame_.function->entry; }
+  bool has_wgmma() const { return frame_.has_wgmma; }
   bool is_register(const ptx::Operand& operand) const {
     return operand.kind == ptx::OperandKind::reg;
   }
@@ -148,6 +150,7 @@ void decode_async(Builder&);
 void decode_bulk(Builder&);
 void decode_mbarrier(Builder&);
 void decode_matrix(Builder&);
+void decode_wgmma(Builder&);
 Family find_family(const ptx::Instruction& in);  // null: unknown
 
 }  // namespace emulator

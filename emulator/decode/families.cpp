@@ -80,6 +80,7 @@ constexpr Row rows[] = {
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
     {"mma", decode_matrix},
+    {"wgmma", decode_wgmma},
     {"ldmatrix", decode_matrix},
     {"stmatrix", decode_matrix},
     {"movmatrix", decode_matrix},

@@ -4,13 +4,12 @@
 // 4, t = lane % 4 and E elements to a register, register r of A holds rows g + 8 (r & 1), columns
 // t E + 4 E (r >> 1) and following; of B rows t E + 4 E r and following, column g; of 32-bit C and
 // D row g + 8 (r >> 1), column 2 t + (r & 1).
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
+#include <cmath>
 
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/formats.h"
+#include "emulator/decode/elements.h"
 #include "emulator/decode/lanes.h"
 
 namespace emulator {
@@ -20,69 +19,22 @@ void decode_matrix_memory(Builder&);
 namespace {
 
 using U32 = std::uint32_t;
+using elements::Bf16;
+using elements::E4m3;
+using elements::E5m2;
+using elements::F16;
+using elements::F16Sum;
+using elements::F32Sum;
+using elements::S32Saturated;
+using elements::S32Sum;
+using elements::S8;
+using elements::Tf32;
+using elements::U8;
 
 struct Shape {
   int m = 0;
   int n = 0;
   int k = 0;
-};
-
-struct F16 {
-  static constexpr int bits = 16;
-  static double value(U32 x) {
-    return static_cast<double>(f16_to_float(static_cast<std::uint16_t>(x)));
-  }
-};
-struct Bf16 {
-  static constexpr int bits = 16;
-  static double value(U32 x) {
-    return static_cast<double>(bf16_to_float(static_cast<std::uint16_t>(x)));
-  }
-};
-// The hardware reads the upper 19 bits.
-struct Tf32 {
-  static constexpr int bits = 32;
-  static double value(U32 x) { return static_cast<double>(std::bit_cast<float>(x & 0xffffe000u)); }
-};
-struct E4m3 {
-  static constexpr int bits = 8;
-  static double value(U32 x) { return decode<format_e4m3>(x & 0xff); }
-};
-struct E5m2 {
-  static constexpr int bits = 8;
-  static double value(U32 x) { return decode<format_e5m2>(x & 0xff); }
-};
-struct S8 {
-  static constexpr int bits = 8;
-  static std::int32_t value(U32 x) { return static_cast<std::int8_t>(x); }
-};
-struct U8 {
-  static constexpr int bits = 8;
-  static std::int32_t value(U32 x) { return static_cast<std::uint8_t>(x); }
-};
-
-struct F32Sum {
-  static constexpr bool packed = false;
-  static double load(U32 x) { return static_cast<double>(std::bit_cast<float>(x)); }
-  static U32 store(double x) {
-    const float r = static_cast<float>(x);
-    return std::isnan(r) ? 0x7fffffffu : std::bit_cast<U32>(r);
-  }
-};
-struct F16Sum {
-  static constexpr bool packed = true;
-  static double load(U32 x) { return F16::value(x); }
-  static U32 store(double x) { return encode<format_f16>(x); }
-};
-struct S32Sum {
-  static constexpr bool packed = false;
-  static std::int64_t load(U32 x) { return static_cast<std::int32_t>(x); }
-  static U32 store(std::int64_t x) { return static_cast<U32>(x); }
-};
-struct S32Saturated : S32Sum {
-  static U32 store(std::int64_t x) {
-    return static_cast<U32>(std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX));
-  }
 };
 
 // Sums are exact (int) or in double, rounded once at the end: at least as exact as hardware, which

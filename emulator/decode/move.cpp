@@ -19,6 +19,11 @@ template <typename T>
 void move(Warp& w, const Instr& i, U32 mask) {
   map1<T, T>(w, i, mask, [](T a) { return a; });
 }
+// Compilers copy accumulators whose sums are still on their way; the copy waits for them too.
+void move_accumulator(Warp& w, const Instr& i, U32 mask) {
+  move<U32>(w, i, mask);
+  w.matrix_results.copy(i.dst, i.a);
+}
 void move_predicate(Warp& w, const Instr& i, U32 mask) {
   set_predicate(w, i.dst, predicate(w, i.a), mask);
 }
@@ -133,6 +138,7 @@ void decode_mov(Builder& b) {
   }
   out.a = b.use(source, type);
   out.run = type.bytes == 8 ? move<U64> : type.bytes == 4 ? move<U32> : move<U16>;
+  if (type.bytes == 4 && b.has_wgmma() && b.is_register(source)) out.run = move_accumulator;
 }
 
 U64 window_of(ptx::Space space) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/machine/matrix_results.h"
 #include "emulator/machine/program.h"
 
 namespace emulator {
@@ -114,6 +115,7 @@ class Warp {
   std::uint64_t stores_done = 0;
   std::vector<AsyncGroup> async_groups{1};  // the last one is open
   std::vector<AsyncGroup> bulk_groups{1};   // likewise, of bulk copies to global memory
+  MatrixResults matrix_results;             // of wgmma
   std::uint32_t cluster_lanes = 0;          // arrived at the cluster's barrier
   std::uint32_t cluster_phase = 0;          // in which they did
   std::vector<std::uint64_t> register_ready;

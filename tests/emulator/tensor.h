@@ -28,3 +28,6 @@ void run_tensor_multicast(const TensorCopy& copy, unsigned char* after);
 void run_bulk_add(const std::uint32_t* in, std::uint32_t* out);
 // Cycles that one load takes, alone and as the last of `copies` issued together.
 void run_tensor_cycles(const TensorCopy& copy, int copies, std::uint64_t* cycles);
+// out[64][8]: product of 64 x 64 halves (a; in memory k x m if a_transposed) and 64 x 8 (b, in
+// memory 8 x 64); both maps take the whole with a swizzle of 128 B.
+void run_tensor_product(const CUtensorMap& a, const CUtensorMap& b, int a_transposed, float* out);

@@ -182,6 +182,39 @@ TEST(Tensor, CopiesQueueAtTheRateOfTheEngine) {
   EXPECT_NEAR(each, 128, 8);  // the port to L2 gives half the engine's rate
 }
 
+TensorCase halves(cuuint32_t rows) {
+  TensorCase c = plane(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2);
+  c.sizes = {64, rows};
+  c.strides = {128};
+  c.box = {64, rows};
+  c.coordinates = {0, 0};
+  c.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+  return c;
+}
+
+// The two swizzles, of copies and of wgmma, must be the same.
+TEST(Tensor, CopiesFeedTheTensorCore) {
+  Managed<_Float16> a(64 * 64), b(8 * 64);
+  Managed<float> out(64 * 8);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<_Float16>((i * 37 + i / 64) % 11);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<_Float16>(i * 13 % 7);
+  for (const int transposed : {0, 1}) {
+    const TensorCopy left = copy_of(halves(64), a.get()), right = copy_of(halves(8), b.get());
+    run_tensor_product(left.map, right.map, transposed, out.get());
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (std::size_t m = 0; m < 64; ++m) {
+      for (std::size_t n = 0; n < 8; ++n) {
+        double want = 0;
+        for (std::size_t k = 0; k < 64; ++k) {
+          want += static_cast<double>(a[transposed != 0 ? 64 * k + m : 64 * m + k]) *
+                  static_cast<double>(b[64 * n + k]);
+        }
+        ASSERT_EQ(out[8 * m + n], want) << m << " " << n;
+      }
+    }
+  }
+}
+
 TEST(Tensor, ImpossibleMapsAreRefused) {
   const TensorCase good = plane(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2);
   Managed<Byte> tensor(good.tensor_bytes());
