@@ -38,6 +38,10 @@ Program Decoder::decode(std::string_view entry) {
     program_.max_threads =
         function.max_threads[0] * function.max_threads[1] * function.max_threads[2];
   }
+  program_.max_registers = function.max_registers;
+  if (function.max_threads[0] != 0 || function.required_threads[0] != 0) {
+    program_.min_blocks = std::max(function.min_blocks, 1u);
+  }
   program_.required_size = function.required_threads[0] != 0;
   std::copy_n(function.required_threads.begin(), 3, program_.required);
   std::copy_n(function.cluster.begin(), 3, program_.cluster);

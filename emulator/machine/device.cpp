@@ -74,6 +74,7 @@ void Device::launch(std::shared_ptr<Grid> grid, Time begin,
                     std::function<void(Grid&, Time)> ended) {
   grid->begin_cycle = cycle_of(begin);
   grid->blocks_left = grid->blocks();
+  grid->holding_blocks = grid->blocks();
   grid->device = this;
   grids_.push_back({std::move(grid), std::move(ended), std::chrono::steady_clock::now(), false});
 }
@@ -160,6 +161,16 @@ void Device::start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t
   }
   sm.blocks.push_back(std::move(block));
   for (std::uint32_t s = 0; s < 4; ++s) choose(4 * index + s, now);
+}
+
+void Device::meet(Prerequisite& prerequisite, Time time) {
+  prerequisite.done = true;
+  const std::vector<Warp*> waiters = std::move(prerequisite.waiters);
+  for (Warp* warp : waiters) {
+    warp->release_barrier(Prerequisite::barrier_number);
+    warp->block().note_woken(*warp);
+  }
+  wake_all(cycle_of(time));
 }
 
 void Device::at(std::uint64_t cycle, std::function<void()> action) {
@@ -259,6 +270,7 @@ void Device::abort() {
 void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
   Grid& grid = block.grid();
   block.leave_cluster();
+  block.trigger_dependents(now);
   wake_all(now);
   --sm.block_count;
   sm.threads -= (grid.block.count() + 31) / 32 * 32;

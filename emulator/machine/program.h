@@ -140,6 +140,8 @@ struct Program {
   std::uint32_t local_bytes = 0;   // per thread
   std::uint32_t shared_bytes = 0;  // static
   std::uint32_t max_threads = 1024;
+  std::uint32_t max_registers = 0;  // of a thread, as .maxnreg gives it; 0: not given
+  std::uint32_t min_blocks = 0;     // on an SM, if .maxntid is given
   bool required_size = false;
   std::uint32_t required[3] = {0, 0, 0};
   std::uint32_t cluster[3] = {0, 0, 0};

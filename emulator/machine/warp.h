@@ -115,6 +115,7 @@ class Warp {
   std::uint64_t stores_done = 0;
   std::vector<AsyncGroup> async_groups{1};  // the last one is open
   std::vector<AsyncGroup> bulk_groups{1};   // likewise, of bulk copies to global memory
+  std::uint32_t thread_registers = 0;       // that setmaxnreg changes; 0: unknown
   MatrixResults matrix_results;             // of wgmma
   std::uint32_t cluster_lanes = 0;          // arrived at the cluster's barrier
   std::uint32_t cluster_phase = 0;          // in which they did

@@ -101,6 +101,8 @@ struct Function {
   std::array<std::uint32_t, 3> max_threads{0, 0, 0};  // 0: not given
   std::array<std::uint32_t, 3> required_threads{0, 0, 0};
   std::array<std::uint32_t, 3> cluster{0, 0, 0};
+  std::uint32_t max_registers = 0;  // 0: not given
+  std::uint32_t min_blocks = 1;     // on an SM
 
   // The instruction behind a label seen from `scope`; throws if there is none.
   std::uint32_t label(int scope, std::string_view name) const;

@@ -32,6 +32,7 @@ struct Request {
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  bool programmatic = false;  // may start before the kernel ahead of it has ended
 };
 
 cudaError_t check(const Request& request, const Kernel& kernel, const Program& program,
@@ -103,6 +104,9 @@ cudaError_t launch(const void* function, Request request, void** args) {
   for (std::size_t i = 0; i < program.params.size(); ++i) {
     std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
   }
+  if (request.programmatic && device.chip().major >= 9) {
+    return streams().add_dependent(*stream, grid);
+  }
   return streams().add(*stream, cudaGraphNodeTypeKernel, make_kernel(current, grid));
 }
 
@@ -121,7 +125,8 @@ extern "C" {
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           std::size_t shared, cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false, false},
+                            args);
   });
 }
 
@@ -134,7 +139,8 @@ EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 
                                                      void** args, std::size_t shared,
                                                      cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true, false},
+                            args);
   });
 }
 
@@ -142,12 +148,19 @@ EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, c
                                              void** args) {
   return call([&](Lock&) -> cudaError_t {
     if (config == nullptr) return cudaErrorInvalidValue;
-    Request request{config->gridDim,          config->blockDim, {1, 1, 1},
-                    config->dynamicSmemBytes, config->stream,   false};
+    Request request{config->gridDim,
+                    config->blockDim,
+                    {1, 1, 1},
+                    config->dynamicSmemBytes,
+                    config->stream,
+                    false,
+                    false};
     for (unsigned int i = 0; i < config->numAttrs; ++i) {
       const cudaLaunchAttribute& attribute = config->attrs[i];
       if (attribute.id == cudaLaunchAttributeCooperative)
         request.cooperative = attribute.val.cooperative != 0;
+      if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+        request.programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
       if (attribute.id == cudaLaunchAttributeClusterDimension) {
         request.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
                            attribute.val.clusterDim.z};

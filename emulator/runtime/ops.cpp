@@ -169,15 +169,33 @@ MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape
   };
 }
 
+MakeOp make_release(int device, std::shared_ptr<Prerequisite> prerequisite) {
+  return [device, prerequisite] {
+    const OpPtr op = new_op(device);
+    op->start = [device, prerequisite](Op& self, Time time) {
+      engine().devices()[static_cast<std::size_t>(device)]->meet(*prerequisite, time);
+      engine().end(self, time);
+    };
+    return op;
+  };
+}
+
 MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch) {
   return [device, launch] {
     const OpPtr op = new_op(device);
     op->enqueued += ps(the_chip().launch_ns);
     op->gap = ps(the_chip().dependent_ns);
+    op->trigger = new_op(device);
     op->start = [launch, device](Op& self, Time time) {
       static std::uint64_t count = 0;
       auto grid = std::make_shared<Grid>(*launch);
       grid->id = ++count;
+      grid->on_trigger = [trigger = self.trigger, device](std::uint64_t cycle) {
+        const Time when = engine().devices()[static_cast<std::size_t>(device)]->time_of(cycle);
+        engine().at(when, [trigger, when] {
+          if (!trigger->done) engine().end(*trigger, when);
+        });
+      };
       engine().devices()[static_cast<std::size_t>(device)]->launch(
           grid, time, [keep = self.shared_from_this()](Grid& ended, Time end) {
             log_counters(ended);

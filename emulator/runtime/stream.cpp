@@ -76,6 +76,25 @@ cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& m
   return cudaSuccess;
 }
 
+cudaError_t Streams::add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch) {
+  const OpPtr prior = stream.last;
+  if (stream.capture != nullptr || prior == nullptr || prior->done || prior->trigger == nullptr) {
+    return add(stream, cudaGraphNodeTypeKernel, make_kernel(stream.device, launch));
+  }
+  launch->prerequisite = std::make_shared<Prerequisite>();
+  const OpPtr op = make_kernel(stream.device, launch)();
+  std::vector<OpPtr> waits = waits_of(stream);
+  std::replace(waits.begin(), waits.end(), prior, prior->trigger);
+  engine().submit(op, waits);
+  engine().submit(make_release(stream.device, launch->prerequisite)(), {prior});
+  // The stream has come so far when both have ended.
+  const OpPtr both = make_marker(stream.device)();
+  both->trigger = op->trigger;
+  engine().submit(both, {prior, op});
+  stream.last = both;
+  return cudaSuccess;
+}
+
 void Streams::launch(Stream& stream, const Graph& graph) {
   stream.last = launch_graph(graph, stream.device, waits_of(stream));
 }

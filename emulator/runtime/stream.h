@@ -66,6 +66,8 @@ class Streams {
 
   // Adds work to a stream or to the graph that it captures.
   cudaError_t add(Stream& stream, cudaGraphNodeType type, const MakeOp& make);
+  // Adds a kernel that may start when the kernel before it allows that.
+  cudaError_t add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch);
   // Adds an op behind all that `stream` must wait for.
   void submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& more = {});
   void launch(Stream& stream, const Graph& graph);
@@ -98,6 +100,8 @@ struct CopyShape {  // bytes of a row, rows, and the pitches
 };
 MakeOp make_copy(int device, void* to, const void* from, CopyShape shape);
 MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape shape);
+// Tells the grid that waits for it.
+MakeOp make_release(int device, std::shared_ptr<Prerequisite> prerequisite);
 MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch);
 // Launches a graph: an op for each node, after `waits`; returns the one that ends last.
 OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& waits);
