@@ -59,10 +59,7 @@ void atomic(Warp& w, const Instr& i, U32 mask) {
 
 template <typename F>
 Handler bits_of(int bytes) {
-  return bytes == 2   ? atomic<F, U16>
-         : bytes == 4 ? atomic<F, U32>
-         : bytes == 8 ? atomic<F, U64>
-                      : nullptr;
+  return bytes == 2 ? atomic<F, U16> : bytes == 4 ? atomic<F, U32> : atomic<F, U64>;
 }
 template <typename F>
 Handler ordered(ptx::Type type) {
@@ -80,8 +77,9 @@ Handler choose(const ptx::Instruction& in, ptx::Type type) {
     if (type.name == "bf16") return atomic<AddBf16, U16>;
     return bits_of<Add>(type.bytes);
   }
-  if (in.has("exch")) return bits_of<Exch>(type.bytes);
-  if (in.has("cas")) return bits_of<Cas>(type.bytes);
+  if (in.has("exch")) return type.bytes == 16 ? atomic<Exch, U128> : bits_of<Exch>(type.bytes);
+  if (in.has("cas")) return type.bytes == 16 ? atomic<Cas, U128> : bits_of<Cas>(type.bytes);
+  if (type.bytes > 8) return nullptr;
   if (in.has("and")) return bits_of<And>(type.bytes);
   if (in.has("or")) return bits_of<Or>(type.bytes);
   if (in.has("xor")) return bits_of<Xor>(type.bytes);
@@ -99,7 +97,6 @@ void decode_atomic(Builder& b) {
   const bool returns = b.in.base() == "atom";
   const ptx::Type type = b.in.type();
   Instr& out = b.out;
-  if (b.in.has("async") || type.bytes > 8) b.unsupported();
   out.op_class = OpClass::atomic;
   out.space = access_space(b.in);
   out.bytes = type.bytes;

@@ -137,6 +137,7 @@ void decode_integer(Builder&);
 void decode_bits(Builder&);
 void decode_carry(Builder&);
 void decode_float(Builder&);
+void decode_float_pair(Builder&);
 void decode_half(Builder&);
 void decode_compare(Builder&);
 void decode_convert(Builder&);
@@ -149,6 +150,7 @@ void decode_barrier(Builder&);
 void decode_async(Builder&);
 void decode_bulk(Builder&);
 void decode_mbarrier(Builder&);
+void decode_store_async(Builder&);
 void decode_matrix(Builder&);
 void decode_wgmma(Builder&);
 Family find_family(const ptx::Instruction& in);  // null: unknown

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// mma.sync, dense. Fragments as in the PTX ISA, section "Matrix Fragments for mma": with g = lane /
+// mma.sync. Fragments as in the PTX ISA, section "Matrix Fragments for mma": with g = lane /
 // 4, t = lane % 4 and E elements to a register, register r of A holds rows g + 8 (r & 1), columns
 // t E + 4 E (r >> 1) and following; of B rows t E + 4 E r and following, column g; of 32-bit C and
 // D row g + 8 (r >> 1), column 2 t + (r & 1).
@@ -11,6 +11,7 @@
 #include "emulator/decode/decoder.h"
 #include "emulator/decode/elements.h"
 #include "emulator/decode/lanes.h"
+#include "emulator/decode/sparse.h"
 
 namespace emulator {
 
@@ -45,7 +46,8 @@ void mma(Warp& w, const Instr& i, U32 mask) {
   using T = decltype(Sum::load(0));
   const Shape shape{i.count, 8, static_cast<int>(i.target)};
   constexpr int per_register = 32 / A::bits;
-  const int a_registers = shape.m / 8 * shape.k / (4 * per_register);
+  const bool sparse = i.mode != 0;
+  const int a_registers = shape.m / 8 * shape.k / (4 * per_register) / (sparse ? 2 : 1);
   const int b_registers = shape.k / (4 * per_register);
   const int c_registers = shape.m / 8 * (Sum::packed ? 1 : 2);
   const std::int32_t* d = &w.program().extra[i.extra];
@@ -84,6 +86,7 @@ void mma(Warp& w, const Instr& i, U32 mask) {
       }
     }
   }
+  if (sparse) spread<A::bits>(w, i, {i.a, static_cast<int>(i.offset)}, shape.k, left);
   for (int row = 0; row < shape.m; ++row) {
     for (int k = 0; k < shape.k; ++k) {
       const T factor = left[row][k];
@@ -169,17 +172,33 @@ OpClass class_of(std::string_view a) {
   return a == "s8" || a == "u8" ? OpClass::mma_int8 : OpClass::mma_fp8;
 }
 
+// The metadata's register and the constant that selects the lanes that hold it.
+void decode_sparsity(Builder& b, std::string_view a, Shape shape) {
+  Instr& out = b.out;
+  const int bits = a == "tf32" ? 32 : a == "f16" || a == "bf16" ? 16 : 8;
+  if (a == "f64" || shape.m != 16 || shape.k * bits > 512) b.unsupported("shape");
+  out.mode = 1;
+  out.a = b.use(b.operand(4), 4);
+  const auto selector = b.immediate(b.operand(5));
+  // Shapes of one step have it in any lane (of 8-bit types: pair) of four; longer ones in two.
+  const auto steps = static_cast<std::uint64_t>(shape.k * bits / 256);
+  const std::uint64_t places = bits == 8 ? 2 : 4;
+  if (selector >= places / steps) b.unsupported("sparsity selector");
+  out.offset = static_cast<std::int64_t>(selector * steps);
+}
+
 }  // namespace
 
 void decode_matrix(Builder& b) {
   if (b.in.base() != "mma") return decode_matrix_memory(b);
   Instr& out = b.out;
   const auto& parts = b.in.parts;
-  if (!b.in.has("sync") || b.in.has("sp") || b.in.has("sp::ordered_metadata") ||
-      b.in.has("block_scale") || b.in.has("and") || b.in.has("xor") || parts.size() < 9)
+  const bool sparse = b.in.has("sp") || b.in.has("sp::ordered_metadata");
+  if (!b.in.has("sync") || b.in.has("block_scale") || b.in.has("and") || b.in.has("xor") ||
+      parts.size() < 9)
     b.unsupported();
   // mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype
-  const Shape shape = parse_shape(parts[3]);
+  const Shape shape = parse_shape(parts[sparse ? 4 : 3]);
   const std::string_view d = parts[parts.size() - 4];
   const std::string_view a = parts[parts.size() - 3];
   const std::string_view bt = parts[parts.size() - 2];
@@ -200,8 +219,9 @@ void decode_matrix(Builder& b) {
   out.extra = b.extra(places);
   out.count = static_cast<std::uint8_t>(shape.m);
   out.target = static_cast<U32>(shape.k);
-  out.work = static_cast<double>(shape.m) * shape.n * shape.k;
+  out.work = static_cast<double>(shape.m) * shape.n * shape.k * (sparse ? 0.5 : 1);
   out.op_class = class_of(a);
+  if (sparse) decode_sparsity(b, a, shape);
   out.run = a == "f64" ? mma_f64 : choose(d, a, bt, b.in.has("satfinite"));
   if (out.run == nullptr) b.unsupported();
 }

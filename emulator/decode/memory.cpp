@@ -71,6 +71,7 @@ Handler choose(ptx::Type type, bool wide) {
   using I16 = std::int16_t;
   using I32 = std::int32_t;
   using I64 = std::int64_t;
+  if (type.bytes == 16) return Make<U128, U128>::run;
   if (type.bytes == 8) return Make<U64, U64>::run;
   if (type.kind == ptx::Kind::signed_int) {
     if (type.bytes == 1) return wide ? Make<I8, I64>::run : Make<I8, I32>::run;
@@ -143,7 +144,6 @@ void decode_memory(Builder& b) {
   Instr& out = b.out;
   const bool is_load = base != "st";
   const ptx::Type type = b.in.type();
-  if (type.bytes > 8) b.unsupported();
   out.space = access_space(b.in);
   out.bytes = type.bytes;
   out.cache = cache_of(b.in);
