@@ -25,6 +25,8 @@ cudaError_t refuse(const std::string& text, cudaError_t code) {
   return code;
 }
 
+std::uint64_t largest_cluster(const Kernel& kernel) { return kernel.large_clusters ? 16 : 8; }
+
 struct Request {
   dim3 grid;
   dim3 block;
@@ -73,7 +75,9 @@ cudaError_t check(const Request& request, const Kernel& kernel, const Program& p
   if (cluster == 0 || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
     return cudaErrorInvalidConfiguration;
   }
-  if (cluster > 1 && (device.chip().major < 9 || cluster > 16)) return cudaErrorInvalidClusterSize;
+  if (cluster > 1 && (device.chip().major < 9 || cluster > largest_cluster(kernel))) {
+    return cudaErrorInvalidClusterSize;
+  }
   if (cluster >
       static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(device.chip().sm_count)) {
     return cudaErrorInvalidClusterSize;
@@ -210,7 +214,7 @@ EMULATOR_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttr
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       kernel->carveout = value;
     } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-      return cudaSuccess;
+      kernel->large_clusters = value != 0;
     } else {
       return cudaErrorInvalidValue;
     }
@@ -227,31 +231,6 @@ EMULATOR_API cudaError_t cudaFuncGetName(const char** name, const void* function
     *name = kernel->name.c_str();
     return cudaSuccess;
   });
-}
-
-EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, const void* function, int threads, std::size_t shared, unsigned int) {
-  return call([&](Lock&) -> cudaError_t {
-    Kernel* kernel = registry().kernel(function);
-    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    if (threads <= 0) return cudaErrorInvalidValue;
-    const int current = thread_state().device;
-    const emulator::Program& program = emulator::program_of(*kernel, current);
-    const auto count = static_cast<std::uint64_t>(threads);
-    *blocks = count > program.max_threads
-                  ? 0
-                  : emulator::engine().devices()[static_cast<std::size_t>(current)]->blocks_per_sm(
-                        program, count, shared);
-    return cudaSuccess;
-  });
-}
-
-EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                       const void* function,
-                                                                       int threads,
-                                                                       std::size_t shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared,
-                                                                0);
 }
 
 }  // extern "C"

@@ -213,10 +213,14 @@ OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& wai
   const Time begin = engine().now() + ps(the_chip().launch_ns);
   const OpPtr last = make_marker(device)();
   for (const Graph::Node& node : graph.nodes) {
-    const OpPtr op = node.make();
-    op->enqueued = begin;
     std::vector<OpPtr> dependencies;
     for (const std::size_t index : node.dependencies) dependencies.push_back(ops[index]);
+    if (node.child != nullptr) {
+      ops.push_back(launch_graph(*node.child, device, dependencies.empty() ? waits : dependencies));
+      continue;
+    }
+    const OpPtr op = node.make();
+    op->enqueued = begin;
     op->gap = ps(dependencies.empty() ? the_chip().dependent_ns : the_chip().graph_node_ns);
     if (dependencies.empty()) dependencies = waits;
     engine().submit(op, dependencies);

@@ -75,6 +75,7 @@ __global__ void __cluster_dims__(2, 1, 1) multicast(std::uint32_t* out, const st
 }  // namespace
 
 void run_neighbours(std::uint32_t* out, int blocks) { neighbours<<<blocks, 64>>>(out); }
+const void* neighbours_kernel() { return reinterpret_cast<const void*>(neighbours); }
 void run_bulk(std::uint32_t* out, const std::uint32_t* in) { bulk<<<1, 256>>>(out, in); }
 void run_multicast(std::uint32_t* out, const std::uint32_t* in, int blocks) {
   multicast<<<blocks, 64>>>(out, in);
