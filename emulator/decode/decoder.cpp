@@ -146,6 +146,7 @@ Decoder::Place Decoder::module_place(std::string_view name) {
     return {ptx::Space::shared, found->second};
   }
   if (const auto address = symbols_(name)) return {ptx::Space::global, *address};
+  if (const auto address = module_.function_address(name)) return {ptx::Space::global, *address};
   throw Fault(cudaErrorInvalidPtx, fmt::format("{}: unknown symbol {}", program_.name, name));
 }
 
@@ -163,6 +164,7 @@ void Decoder::finish() {
     (fixup.table ? program_.jump_table[fixup.code] : program_.code[fixup.code].target) = code;
   }
   for (const auto& [code, name] : call_fixups_) program_.code[code].target = frames_.at(name).entry;
+  list_calls();
   const std::uint64_t dynamic_at = round_up(program_.shared_bytes, dynamic_align_);
   if (dynamic_shared_) program_.shared_bytes = static_cast<std::uint32_t>(dynamic_at);
   program_.constants_at = static_cast<std::int32_t>(round_up(program_.file_bytes, 64));

@@ -60,7 +60,14 @@ class Decoder {
   Frame& frame_of(std::string_view function);
   void layout(Frame& frame);
   void emit(Frame& frame);
+  void emit_callees(const ptx::Function& caller);
   void emit_call(Frame& frame, const ptx::Instruction& in);
+  void emit_indirect_call(Frame& frame, const ptx::Instruction& in, Instr call,
+                          const ptx::Operand& params, const ptx::Operand& results);
+  bool on_stack(std::string_view function) const;
+  bool could_be_called(const ptx::Function& function, const ptx::Function& caller,
+                       const ptx::Instruction& call) const;
+  void list_calls();
   void emit_copy(Place from, Place to, std::uint64_t bytes, std::uint32_t line);
   void emit_extern_call(Frame& frame, const ptx::Instruction& in, std::string_view name);
   Place place_of(const Frame& frame, const ptx::Operand& operand);
@@ -83,6 +90,8 @@ class Decoder {
   std::vector<Fixup> fixups_;
   std::vector<std::pair<std::size_t, std::string_view>> call_fixups_;
   bool dynamic_shared_ = false;
+  bool calls_pointers_ = false;
+  bool recurses_ = false;
   std::uint32_t dynamic_align_ = 16;
 };
 

@@ -123,6 +123,27 @@ struct ParamSlot {
   std::uint32_t size = 0;
 };
 
+// A function that is called through a pointer, and where it finds and leaves what it is passed.
+struct Callable {
+  std::uint64_t address = 0;
+  std::string_view name;
+  std::uint32_t entry = 0;
+  std::int32_t return_slot = -1;
+  std::vector<ParamSlot> params;  // in local memory
+  std::vector<ParamSlot> results;
+};
+
+// Registers and local memory of all functions, which a recursive call must keep.
+struct SavedState {
+  struct Register {
+    std::int32_t offset;
+    std::uint32_t bytes;  // of a lane; 0: a predicate
+  };
+  std::vector<Register> registers;
+  std::vector<ParamSlot> locals;
+  std::uint32_t bytes = 0;  // of a lane
+};
+
 // A kernel with all functions that it calls, decoded for one device.
 struct Program {
   std::string name;
@@ -146,6 +167,8 @@ struct Program {
   std::uint32_t required[3] = {0, 0, 0};
   std::uint32_t cluster[3] = {0, 0, 0};
   std::vector<std::uint32_t> jump_table;  // of brx.idx
+  std::vector<Callable> callables;
+  SavedState saved;
   std::vector<std::string> texts;         // of messages
 };
 

@@ -120,6 +120,7 @@ class Warp {
   std::uint32_t cluster_lanes = 0;          // arrived at the cluster's barrier
   std::uint32_t cluster_phase = 0;          // in which they did
   std::vector<std::uint64_t> register_ready;
+  std::vector<std::vector<std::byte>> call_stacks;  // of each lane, once a function has recursed
   std::uint64_t issued = 0;
 
  private:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,6 +118,9 @@ struct Module {
   std::string target;
   std::vector<Variable> variables;
   std::map<std::string, Function, std::less<>> functions;
+
+  // What a pointer to a function holds; nothing for a kernel or an unknown name.
+  std::optional<std::uint64_t> function_address(std::string_view name) const;
 };
 
 // Throws std::runtime_error that names the line.
