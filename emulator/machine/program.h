@@ -169,7 +169,7 @@ struct Program {
   std::vector<std::uint32_t> jump_table;  // of brx.idx
   std::vector<Callable> callables;
   SavedState saved;
-  std::vector<std::string> texts;         // of messages
+  std::vector<std::string> texts;  // of messages
 };
 
 }  // namespace emulator
