@@ -91,7 +91,7 @@ void copy(Warp& w, const Instr& i, U32 mask) {
     const bool writes = direction == Direction::to_global;
     const MemoryModel::BulkPiece piece{writes ? to : from, size};
     const U64 done = direction == Direction::shared_to_shared
-                         ? w.now + 2 * static_cast<U64>(device.chip().shared_latency) + size / 32
+                         ? w.now + static_cast<U64>(device.chip().cluster_latency) + size / 32
                          : device.model().bulk(w.block().sm(), {&piece, 1}, size, writes, w.now);
     if (direction == Direction::to_l2) return;
     const auto reduction = reinterpret_cast<BulkReduction>(i.offset);

@@ -16,13 +16,13 @@ void store_async(Warp& w, const Instr& i, std::uint32_t mask) {
   const std::int32_t* p = &w.program().extra[i.extra];
   const std::uint32_t bytes = i.bytes;
   const auto reduction = reinterpret_cast<BulkReduction>(i.offset);
-  const auto latency = static_cast<std::uint64_t>(w.block().grid().device->chip().shared_latency);
+  const auto latency = static_cast<std::uint64_t>(w.block().grid().device->chip().cluster_latency);
   for_lanes(mask, [&](int l) {
     Delivery delivery;
     delivery.to = bulk_address(w, i.a, l, i.wide_address) + i.target;
     delivery.barrier = bulk_address(w, p[0], l, i.wide_src);
     delivery.span = delivery.bytes = std::uint64_t{bytes} * i.count;
-    delivery.done = w.now + 2 * latency;
+    delivery.done = w.now + latency;
     if (delivery.to % delivery.bytes != 0) {
       w.fail(cudaErrorMisalignedAddress, i, l, "not a multiple of what is stored");
     }

@@ -41,6 +41,7 @@ struct Instr {
   CacheOp cache = CacheOp::all;
   OpClass op_class = OpClass::alu;
   Pipe pipe = Pipe::alu;     // of the class; set when the program is finished
+  bool alone = false;        // likewise: see stays_in_warp()
   std::uint8_t bytes = 0;    // of one element in memory
   std::uint8_t count = 1;    // elements of a vector
   std::uint8_t mode = 0;     // meaning belongs to the handler
@@ -57,6 +58,9 @@ struct Instr {
   mutable const Allocation* hint = nullptr;
   mutable std::uint64_t hint_generation = 0;
 };
+
+// Nothing outside of its warp sees or changes what the instruction does, whenever it issues.
+bool stays_in_warp(const Instr& instr);
 
 enum class Special : std::uint8_t {
   tid_x,

@@ -62,6 +62,8 @@ cudaError_t copy(void* to, const void* from, CopyShape shape, cudaMemcpyKind kin
   return added;
 }
 
+bool exists(int device) { return device >= 0 && device < emulator::the_chip().devices; }
+
 CopyShape line(std::size_t bytes) { return {bytes, 1, bytes, bytes}; }
 
 cudaError_t fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t rows,
@@ -119,14 +121,18 @@ EMULATOR_API cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const
     return copy(to, from, {width, height, to_pitch, from_pitch}, kind, stream, Waits::no, lock);
   });
 }
-EMULATOR_API cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+EMULATOR_API cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                        std::size_t bytes) {
   return call([&](Lock& lock) {
+    if (!exists(to_device) || !exists(from_device)) return cudaErrorInvalidDevice;
     return copy(to, from, line(bytes), cudaMemcpyDeviceToDevice, nullptr, Waits::yes, lock);
   });
 }
-EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int,
-                                             std::size_t bytes, cudaStream_t stream) {
+EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
+                                             int from_device, std::size_t bytes,
+                                             cudaStream_t stream) {
   return call([&](Lock& lock) {
+    if (!exists(to_device) || !exists(from_device)) return cudaErrorInvalidDevice;
     return copy(to, from, line(bytes), cudaMemcpyDeviceToDevice, stream, Waits::no, lock);
   });
 }
