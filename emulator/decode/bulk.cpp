@@ -54,6 +54,9 @@ void deliver(Warp& w, const Instr& i, int lane, const Delivery& delivery,
 void note_bulk_store(Warp& w, std::uint64_t done) {
   AsyncGroup& group = w.bulk_groups.back();
   group.done = std::max(group.done, done);
+  // Copies on their way belong to the grid's time.
+  Grid& grid = w.block().grid();
+  grid.end_cycle = std::max(grid.end_cycle, done);
 }
 
 std::string_view reduction_of(const ptx::Instruction& in) {

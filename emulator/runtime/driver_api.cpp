@@ -174,5 +174,10 @@ EMULATOR_API cudaError_t cudaGetDriverEntryPoint(const char* name, void** functi
                                                  cudaDriverEntryPointQueryResult* result) {
   return emulator::entry_point(name, function, CUDART_VERSION, result);
 }
+EMULATOR_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function,
+                                                      unsigned long long,
+                                                      cudaDriverEntryPointQueryResult* result) {
+  return emulator::entry_point(name, function, CUDART_VERSION, result);
+}
 
 }  // extern "C"

@@ -98,6 +98,21 @@ __global__ void prefetch(const __grid_constant__ TensorCopy c) {
                : "memory");
 }
 
+__global__ void load_from_memory(const TensorCopy* c, unsigned char* after) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  __shared__ __align__(8) std::uint64_t barrier;
+  const unsigned bar = shared_address(&barrier);
+  if (threadIdx.x == 0) {
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&c->map) : "memory");
+    init_barrier(bar, 1);
+    expect_bytes(bar, c->box_bytes);
+    load_box<2>(*c, shared_address(shared) + c->at, bar);
+  }
+  __syncthreads();
+  wait_phase(bar, 0);
+  for (unsigned i = threadIdx.x; i < c->bytes; i += blockDim.x) after[i] = shared[i];
+}
+
 __global__ void __cluster_dims__(2, 1, 1)
     multicast(const __grid_constant__ TensorCopy c, unsigned char* after) {
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -138,6 +153,7 @@ __global__ void __cluster_dims__(2, 1, 1) bulk_add(const std::uint32_t* in, std:
   }
   cluster_sync();
   if (threadIdx.x == 0 && cluster_rank() == 0) {
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(in), "r"(256) : "memory");
     asm volatile(
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(out),
         "r"(shared_address(row)), "r"(256)
@@ -167,7 +183,7 @@ __global__ void cycles_of(const __grid_constant__ TensorCopy c, int copies, std:
     const std::uint64_t begin = clock64();
     for (int i = 0; i < copies; ++i) load_box<2>(c, shared_address(shared) + c.at, bar);
     wait_phase(bar, phase);
-    *cycles = clock64() - begin;
+    cycles[phase] = clock64() - begin;
   }
 }
 
@@ -194,6 +210,9 @@ void run_tensor_add(const TensorCopy& copy, const unsigned char* shared) {
   add<<<1, 64, copy.bytes>>>(copy, shared);
 }
 void run_tensor_prefetch(const TensorCopy& copy) { prefetch<<<1, 1>>>(copy); }
+void run_tensor_load_from_memory(const TensorCopy* copy, unsigned bytes, unsigned char* after) {
+  load_from_memory<<<1, 64, bytes>>>(copy, after);
+}
 void run_tensor_multicast(const TensorCopy& copy, unsigned char* after) {
   multicast<<<2, 64, copy.bytes>>>(copy, after);
 }
