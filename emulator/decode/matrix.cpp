@@ -172,6 +172,10 @@ Handler choose(std::string_view d, std::string_view a, std::string_view b, bool 
   if (a == "u8" && b == "s8") return integer<U8, S8>(saturates);
   if (a == "u8" && b == "u8") return integer<U8, U8>(saturates);
   if (a == "f16") return d == "f16" ? mma<F16, F16, F16Sum> : mma<F16, F16, F32Sum>;
+  if (d == "f16" && a == "e4m3")
+    return b == "e4m3" ? mma<E4m3, E4m3, F16Sum> : mma<E4m3, E5m2, F16Sum>;
+  if (d == "f16" && a == "e5m2")
+    return b == "e4m3" ? mma<E5m2, E4m3, F16Sum> : mma<E5m2, E5m2, F16Sum>;
   if (d != "f32") return nullptr;
   if (a == "bf16") return mma<Bf16, Bf16, F32Sum>;
   if (a == "tf32") return mma<Tf32, Tf32, F32Sum>;

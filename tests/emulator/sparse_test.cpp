@@ -106,7 +106,8 @@ TEST_P(SparseProducts, EqualSumsOverWholeRows) {
                                                                  << (c.bits() * (k % each) % 32);
     }
   }
-  const PtxProgram program("sm_90a", 1, kernel_of(c));
+  const std::string target = c.d == "f16" && c.bits() == 8 ? "sm_120a" : "sm_90a";
+  const PtxProgram program(target, 1, kernel_of(c));
   ASSERT_EQ(program.run(1, 32, {words.get()}), cudaSuccess);
   for (std::size_t lane = 0; lane < 32; ++lane) {
     for (std::size_t i = 0; i < 4; ++i) {
@@ -125,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"f32", "f16", "f16", 32, 0}, Case{"f16", "f16", "f16", 32, 1},
                     Case{"f32", "bf16", "bf16", 32, 1}, Case{"f32", "tf32", "tf32", 8, 2},
                     Case{"f32", "tf32", "tf32", 16, 1}, Case{"s32", "s8", "s8", 32, 1},
-                    Case{"s32", "s8", "s8", 64, 0}, Case{"f32", "e4m3", "e5m2", 64, 0}));
+                    Case{"s32", "s8", "s8", 64, 0}, Case{"f32", "e4m3", "e5m2", 64, 0},
+                    Case{"f16", "e5m2", "e4m3", 64, 0}));
 
 TEST(Sparse, MetadataThatNameAnElementTwiceAreAnError) {
   Managed<U32> words(32 * 16);

@@ -24,6 +24,7 @@ struct WgmmaCase {
   int b_sign = 1;
   bool keeps = true;
   bool saturates = false;
+  std::size_t begin = 0;  // of A and its swizzle, in lines of 128 B
 
   static std::size_t bits_of(const std::string& type) {
     return type == "tf32" ? 32 : type == "f16" || type == "bf16" ? 16 : 8;
@@ -87,7 +88,7 @@ struct WgmmaLayout {
   std::uint64_t descriptor(std::size_t start) const {
     const std::uint64_t mode = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0;
     const std::uint64_t from = transposed || span == 0 ? start : start + 32 * step;
-    return from / 16 | std::uint64_t{leading / 16} << 16 | std::uint64_t{stride / 16} << 32 |
-           mode << 62;
+    return from / 16 | std::uint64_t{start / 128 % 8} << 49 | std::uint64_t{leading / 16} << 16 |
+           std::uint64_t{stride / 16} << 32 | mode << 62;
   }
 };

@@ -100,7 +100,8 @@ class Product {
     a_.step = c.a_span == 0 ? 0 : seed % (c.a_span / 32);
     b_.step = c.b_span == 0 ? 0 : seed / 2 % (c.b_span / 32);
     for (std::size_t m = 0; m < 64; ++m)
-      for (std::size_t k = 0; k < c.depth(); ++k) put(a_, 0, m, k, left_[m][k] = value(c.a), c.a);
+      for (std::size_t k = 0; k < c.depth(); ++k)
+        put(a_, 128 * c.begin, m, k, left_[m][k] = value(c.a), c.a);
     for (std::size_t n = 0; n < c.n; ++n)
       for (std::size_t k = 0; k < c.depth(); ++k)
         put(b_, b_at, n, k, right_[n][k] = value(c.b), c.b);
@@ -119,7 +120,7 @@ class Product {
     if (program.loaded() != cudaSuccess) return program.loaded();
     return program.run(1, 128,
                        {image_.get(), sums_.get(), fragments_.get(),
-                        reinterpret_cast<const void*>(a_.descriptor(0)),
+                        reinterpret_cast<const void*>(a_.descriptor(128 * case_.begin)),
                         reinterpret_cast<const void*>(b_.descriptor(b_at))});
   }
   // Calls f(what D holds, what it held, the product) for each element.

@@ -55,6 +55,16 @@ TEST(Wgmma, AllLayouts) {
   }
 }
 
+// A pattern that begins at no multiple of its length: the descriptor says where in it.
+TEST(Wgmma, SwizzlesFromTheirOwnBegin) {
+  for (const std::size_t begin : {1, 3, 7, 9}) {
+    WgmmaCase c;
+    c.n = 16;
+    c.begin = begin;
+    expect_product(c, static_cast<unsigned>(300 + begin));
+  }
+}
+
 TEST(Wgmma, ResultsComeWithTheWait) {
   WgmmaCase c;
   c.n = 16;
