@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // atom red: read, modify and write, one lane after the other.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "emulator/decode/access.h"
+#include "emulator/decode/atomic_ops.h"
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/formats.h"
 
 namespace emulator {
 
@@ -15,98 +13,26 @@ ptx::Space access_space(const ptx::Instruction& in);
 
 namespace {
 
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 using I32 = std::int32_t;
 using I64 = std::int64_t;
 
-struct Add {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return static_cast<T>(old + b);
-  }
-};
-struct Min {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return std::min(old, b);
-  }
-};
-struct Max {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return std::max(old, b);
-  }
-};
-struct And {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return old & b;
-  }
-};
-struct Or {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return old | b;
-  }
-};
-struct Xor {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return old ^ b;
-  }
-};
-struct Exch {
-  template <typename T>
-  static T of(T, T b, T) {
-    return b;
-  }
-};
-struct Cas {
-  template <typename T>
-  static T of(T old, T b, T c) {
-    return old == b ? c : old;
-  }
-};
-struct Inc {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return old >= b ? T{0} : static_cast<T>(old + 1);
-  }
-};
-struct Dec {
-  template <typename T>
-  static T of(T old, T b, T) {
-    return old == 0 || old > b ? b : static_cast<T>(old - 1);
-  }
-};
-struct AddF16x2 {
-  static U32 of(U32 old, U32 b, U32) {
-    const auto one = [](U32 x, U32 y) {
-      return U32{
-          float_to_f16(f16_to_float(static_cast<U16>(x)) + f16_to_float(static_cast<U16>(y)))};
-    };
-    return one(old >> 16, b >> 16) << 16 | one(old, b);
-  }
-};
-struct AddBf16x2 {
-  static U32 of(U32 old, U32 b, U32) {
-    const auto one = [](U32 x, U32 y) {
-      return U32{
-          float_to_bf16(bf16_to_float(static_cast<U16>(x)) + bf16_to_float(static_cast<U16>(y)))};
-    };
-    return one(old >> 16, b >> 16) << 16 | one(old & 0xffff, b & 0xffff);
-  }
-};
-struct AddF16 {
-  static U16 of(U16 old, U16 b, U16) { return float_to_f16(f16_to_float(old) + f16_to_float(b)); }
-};
-struct AddBf16 {
-  static U16 of(U16 old, U16 b, U16) {
-    return float_to_bf16(bf16_to_float(old) + bf16_to_float(b));
-  }
-};
+using atomics::Add;
+using atomics::AddBf16;
+using atomics::AddBf16x2;
+using atomics::AddF16;
+using atomics::AddF16x2;
+using atomics::And;
+using atomics::Cas;
+using atomics::Dec;
+using atomics::Exch;
+using atomics::Inc;
+using atomics::Max;
+using atomics::Min;
+using atomics::Or;
+using atomics::U16;
+using atomics::U32;
+using atomics::Xor;
 
 // Host code may poll or change mapped memory while this runs; a lane's update is one access each
 // way.
@@ -133,10 +59,7 @@ void atomic(Warp& w, const Instr& i, U32 mask) {
 
 template <typename F>
 Handler bits_of(int bytes) {
-  return bytes == 2   ? atomic<F, U16>
-         : bytes == 4 ? atomic<F, U32>
-         : bytes == 8 ? atomic<F, U64>
-                      : nullptr;
+  return bytes == 2 ? atomic<F, U16> : bytes == 4 ? atomic<F, U32> : atomic<F, U64>;
 }
 template <typename F>
 Handler ordered(ptx::Type type) {
@@ -154,8 +77,9 @@ Handler choose(const ptx::Instruction& in, ptx::Type type) {
     if (type.name == "bf16") return atomic<AddBf16, U16>;
     return bits_of<Add>(type.bytes);
   }
-  if (in.has("exch")) return bits_of<Exch>(type.bytes);
-  if (in.has("cas")) return bits_of<Cas>(type.bytes);
+  if (in.has("exch")) return type.bytes == 16 ? atomic<Exch, U128> : bits_of<Exch>(type.bytes);
+  if (in.has("cas")) return type.bytes == 16 ? atomic<Cas, U128> : bits_of<Cas>(type.bytes);
+  if (type.bytes > 8) return nullptr;
   if (in.has("and")) return bits_of<And>(type.bytes);
   if (in.has("or")) return bits_of<Or>(type.bytes);
   if (in.has("xor")) return bits_of<Xor>(type.bytes);
@@ -173,7 +97,6 @@ void decode_atomic(Builder& b) {
   const bool returns = b.in.base() == "atom";
   const ptx::Type type = b.in.type();
   Instr& out = b.out;
-  if (b.in.has("async") || type.bytes > 8) b.unsupported();
   out.op_class = OpClass::atomic;
   out.space = access_space(b.in);
   out.bytes = type.bytes;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// cp.async.bulk without tensors, and cp.async.mbarrier.arrive.
+// cp.async.bulk and cp.reduce.async.bulk without tensors, and cp.async.mbarrier.arrive.
+#include "emulator/decode/bulk.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
 
-#include "emulator/decode/access.h"
-#include "emulator/decode/decoder.h"
 #include "emulator/decode/mbarrier.h"
 #include "emulator/machine/address.h"
 #include "emulator/machine/block.h"
@@ -15,70 +15,109 @@
 #include "emulator/machine/fault.h"
 
 namespace emulator {
+
+std::uint64_t bulk_address(Warp& w, std::int32_t slot, int lane, bool wide) {
+  return (wide ? lane_of<std::uint64_t>(w, slot, lane) : lane_of<std::uint32_t>(w, slot, lane)) &
+         ~window_mask;
+}
+
+std::byte* bulk_shared(Warp& w, const Instr& i, int lane, std::uint64_t address,
+                       std::uint64_t bytes) {
+  return resolve_one(w, i, lane, address | shared_window, static_cast<std::uint32_t>(bytes));
+}
+
+void deliver(Warp& w, const Instr& i, int lane, const Delivery& delivery,
+             const std::function<void(std::byte*)>& write) {
+  const std::uint32_t blocks = delivery.blocks;
+  const auto bytes = static_cast<std::int32_t>(delivery.bytes);
+  // With a mask: to the same offset in each block of the mask, with each block's barrier.
+  for (std::uint32_t rest = blocks == 0 ? 1 : blocks; rest != 0; rest &= rest - 1) {
+    const std::uint64_t selector = (static_cast<std::uint64_t>(std::countr_zero(rest)) + 1) << 24;
+    const std::uint64_t target = blocks == 0 ? delivery.to : (delivery.to & 0xffffff) | selector;
+    const std::uint64_t signal =
+        blocks == 0 ? delivery.barrier : (delivery.barrier & 0xffffff) | selector;
+    std::byte* at = bulk_shared(w, i, lane, target, delivery.span);
+    std::byte* bar = bulk_shared(w, i, lane, signal, 8);
+    const std::weak_ptr<Block> owner =
+        w.block().peer(static_cast<std::uint32_t>(target >> 24))->weak_from_this();
+    w.block().grid().device->at(delivery.done, [owner, at, bar, bytes, write] {
+      if (owner.expired()) return;
+      write(at);
+      Mbarrier b = Mbarrier::load(bar);
+      b.bytes -= bytes;
+      b.end_phase_if_complete();
+      b.store(bar);
+    });
+  }
+}
+
+void note_bulk_store(Warp& w, std::uint64_t done) {
+  AsyncGroup& group = w.bulk_groups.back();
+  group.done = std::max(group.done, done);
+  // Copies on their way belong to the grid's time.
+  Grid& grid = w.block().grid();
+  grid.end_cycle = std::max(grid.end_cycle, done);
+}
+
+std::string_view reduction_of(const ptx::Instruction& in) {
+  for (const std::string_view op : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
+    if (in.has(op)) return op;
+  }
+  return {};
+}
+
 namespace {
 
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-enum class Direction : std::uint8_t { to_shared, to_global, shared_to_shared };
+enum class Direction : std::uint8_t { to_shared, to_global, shared_to_shared, to_l2 };
 
-U64 address_of(Warp& w, std::int32_t slot, int lane, bool wide) {
-  return (wide ? lane_of<U64>(w, slot, lane) : lane_of<U32>(w, slot, lane)) & ~window_mask;
-}
-
-std::byte* shared_bytes(Warp& w, const Instr& i, int lane, U64 address, U32 bytes) {
-  return resolve_one(w, i, lane, address | shared_window, bytes);
-}
-
-// Operands in Program::extra: destination, source, mbarrier (or -1), block mask (or -1); bits of
-// Instr::count say which are 64-bit registers.
+// Operands in Program::extra: destination, source, mbarrier (or -1), block mask (or -1), index of
+// the opcode's text (of reductions) ; bits of Instr::count say which are 64-bit registers.
 void copy(Warp& w, const Instr& i, U32 mask) {
   const std::int32_t* p = &w.program().extra[i.extra];
   const auto direction = static_cast<Direction>(i.mode);
   for_lanes(mask, [&](int l) {
     const U32 size = lane_of<U32>(w, i.b, l);
-    const U64 to = address_of(w, p[0], l, (i.count & 1) != 0);
-    const U64 from = address_of(w, p[1], l, (i.count & 2) != 0);
+    const U64 from = bulk_address(w, p[1], l, (i.count & 2) != 0);
+    const U64 to = direction == Direction::to_l2 ? 0 : bulk_address(w, p[0], l, (i.count & 1) != 0);
     if (size % 16 != 0 || (to | from) % 16 != 0) {
       w.fail(cudaErrorMisalignedAddress, i, l,
              "a bulk copy moves multiples of 16 B between multiples of 16");
     }
     Device& device = *w.block().grid().device;
-    const std::byte* source = direction == Direction::to_shared ? resolve_one(w, i, l, from, size)
-                                                                : shared_bytes(w, i, l, from, size);
+    const bool from_global = direction == Direction::to_shared || direction == Direction::to_l2;
+    const std::byte* source =
+        from_global ? resolve_one(w, i, l, from, size) : bulk_shared(w, i, l, from, size);
     // Between blocks: as if shared memory moved 32 B per cycle.
     const bool writes = direction == Direction::to_global;
-    const U64 done =
-        direction == Direction::shared_to_shared
-            ? w.now + static_cast<U64>(device.chip().cluster_latency) + size / 32
-            : device.model().bulk(w.block().sm(), writes ? to : from, size, writes, w.now);
+    const MemoryModel::BulkPiece piece{writes ? to : from, size};
+    const U64 done = direction == Direction::shared_to_shared
+                         ? w.now + static_cast<U64>(device.chip().cluster_latency) + size / 32
+                         : device.model().bulk(w.block().sm(), {&piece, 1}, size, writes, w.now);
+    if (direction == Direction::to_l2) return;
+    const auto reduction = reinterpret_cast<BulkReduction>(i.offset);
     if (direction == Direction::to_global) {
-      std::memcpy(resolve_one(w, i, l, to, size), source, size);
-      AsyncGroup& group = w.bulk_groups.back();
-      group.done = std::max(group.done, done);
+      std::byte* target = resolve_one(w, i, l, to, size);
+      if (reduction != nullptr) {
+        reduction(target, source, size);
+      } else {
+        std::memcpy(target, source, size);
+      }
+      note_bulk_store(w, done);
       return;
     }
-    const U64 barrier = address_of(w, p[2], l, (i.count & 4) != 0);
-    const auto data = std::make_shared<std::vector<std::byte>>(source, source + size);
-    // With a mask: to the same offset in each block of the mask, with each block's barrier.
+    const U64 barrier = bulk_address(w, p[2], l, (i.count & 4) != 0);
     const U32 blocks = p[3] == -1 ? 0 : lane_of<std::uint16_t>(w, p[3], l);
-    for (U32 rest = blocks == 0 ? 1 : blocks; rest != 0; rest &= rest - 1) {
-      const U64 selector = (static_cast<U64>(std::countr_zero(rest)) + 1) << 24;
-      const U64 target = blocks == 0 ? to : (to & 0xffffff) | selector;
-      const U64 signal = blocks == 0 ? barrier : (barrier & 0xffffff) | selector;
-      std::byte* at = shared_bytes(w, i, l, target, size);
-      std::byte* bar = shared_bytes(w, i, l, signal, 8);
-      const std::weak_ptr<Block> owner =
-          w.block().peer(static_cast<U32>(target >> 24))->weak_from_this();
-      device.at(done, [owner, at, bar, data] {
-        if (owner.expired()) return;
+    const auto data = std::make_shared<std::vector<std::byte>>(source, source + size);
+    deliver(w, i, l, {to, barrier, blocks, size, size, done}, [data, reduction](std::byte* at) {
+      if (reduction != nullptr) {
+        reduction(at, data->data(), data->size());
+      } else {
         std::memcpy(at, data->data(), data->size());
-        Mbarrier b = Mbarrier::load(bar);
-        b.bytes -= static_cast<std::int32_t>(data->size());
-        b.end_phase_if_complete();
-        b.store(bar);
-      });
-    }
+      }
+    });
   });
 }
 
@@ -120,6 +159,53 @@ void arrive_behind_copies(Warp& w, const Instr& i, U32 mask) {
   });
 }
 
+// cp.async.bulk.TO.FROM, cp.reduce.async.bulk.TO.FROM, cp.async.bulk.prefetch.L2.global
+void decode_copy(Builder& b) {
+  Instr& out = b.out;
+  const bool reduces = b.in.parts[1] == "reduce";
+  const bool prefetches = b.in.has("prefetch");
+  const std::size_t first = reduces ? 4 : 3;
+  const bool to_global = b.in.parts.at(first) == "global";
+  const bool from_global = b.in.parts.at(first + 1) == "global";
+  const Direction direction = prefetches    ? Direction::to_l2
+                              : to_global   ? Direction::to_global
+                              : from_global ? Direction::to_shared
+                                            : Direction::shared_to_shared;
+  out.mode = static_cast<std::uint8_t>(direction);
+  out.count = 0;
+  if (reduces) {
+    const auto reduction = bulk_reduction(reduction_of(b.in), b.in.type().name);
+    if (reduction == nullptr) b.unsupported();
+    out.offset = reinterpret_cast<std::int64_t>(reduction);
+  }
+  std::vector<std::int32_t> places;
+  std::size_t at = 0;
+  const auto add = [&](std::uint8_t bit) {
+    ptx::Space space = ptx::Space::shared;
+    std::int64_t offset = 0;
+    bool wide = true;
+    places.push_back(b.address_slot(b.operand(at++), offset, wide, space));
+    if (offset != 0) b.unsupported("an address with an offset");
+    if (wide) out.count = static_cast<std::uint8_t>(out.count | bit);
+  };
+  if (prefetches) {
+    places.push_back(-1);
+  } else {
+    add(1);
+  }
+  add(2);
+  out.b = b.use(b.operand(at++), 4);
+  if (direction == Direction::to_shared || direction == Direction::shared_to_shared) {
+    add(4);
+    places.push_back(b.in.has("multicast::cluster") ? b.use(b.operand(at), 2) : -1);
+  } else {
+    if (b.in.has("cp_mask")) b.unsupported("a byte mask");
+    places.insert(places.end(), {-1, -1});
+  }
+  out.extra = b.extra(places);
+  out.run = copy;
+}
+
 }  // namespace
 
 void decode_bulk(Builder& b) {
@@ -131,46 +217,16 @@ void decode_bulk(Builder& b) {
     out.mode = b.in.has("noinc") ? 1 : 0;
     b.address(b.operand(0));
     out.run = arrive_behind_copies;
-    return;
-  }
-  if (b.in.has("tensor") || b.in.has("prefetch") || b.in.parts[1] == "reduce") b.unsupported();
-  if (b.in.has("commit_group")) {
+  } else if (b.in.has("commit_group")) {
     out.run = commit;
-    return;
-  }
-  if (b.in.has("wait_group")) {
+  } else if (b.in.has("wait_group")) {
     out.offset = static_cast<std::int64_t>(b.immediate(b.operand(0)));
     out.run = wait;
-    return;
-  }
-  // cp.async.bulk.TO.FROM...
-  const std::string_view to = b.in.parts.at(3);
-  const std::string_view from = b.in.parts.at(4);
-  const Direction direction = to == "global"     ? Direction::to_global
-                              : from == "global" ? Direction::to_shared
-                                                 : Direction::shared_to_shared;
-  out.mode = static_cast<std::uint8_t>(direction);
-  out.count = 0;
-  std::vector<std::int32_t> places;
-  const auto add = [&](const ptx::Operand& operand, std::uint8_t bit) {
-    ptx::Space space = ptx::Space::shared;
-    std::int64_t offset = 0;
-    bool wide = true;
-    places.push_back(b.address_slot(operand, offset, wide, space));
-    if (offset != 0) b.unsupported("an address with an offset");
-    if (wide) out.count = static_cast<std::uint8_t>(out.count | bit);
-  };
-  add(b.operand(0), 1);
-  add(b.operand(1), 2);
-  out.b = b.use(b.operand(2), 4);
-  if (direction == Direction::to_global) {
-    places.insert(places.end(), {-1, -1});
+  } else if (b.in.has("tensor")) {
+    decode_tensor_copy(b);
   } else {
-    add(b.operand(3), 4);
-    places.push_back(b.in.has("multicast::cluster") ? b.use(b.operand(4), 2) : -1);
+    decode_copy(b);
   }
-  out.extra = b.extra(places);
-  out.run = copy;
 }
 
 }  // namespace emulator

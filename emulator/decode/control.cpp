@@ -3,6 +3,8 @@
 // bra brx ret exit trap brkpt nanosleep membar fence pmevent griddepcontrol setmaxnreg.
 #include "emulator/decode/control.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstring>
 
@@ -119,6 +121,31 @@ void sleep(Warp& w, const Instr& i, std::uint32_t mask) {
   w.rotate();
 }
 
+void release_registers(Warp& w, const Instr& i, std::uint32_t mask) {
+  if (w.thread_registers != 0 && !w.block().registers.release(w, i.target)) {
+    w.fail(cudaErrorIllegalInstruction, i, std::countr_zero(mask),
+           fmt::format("a thread has only {} registers", w.thread_registers));
+  }
+}
+
+void take_registers(Warp& w, const Instr& i, std::uint32_t mask) {
+  if (w.thread_registers != 0 && !w.block().registers.take(w, i.target, mask)) {
+    w.fail(cudaErrorIllegalInstruction, i, std::countr_zero(mask),
+           fmt::format("a thread has {} registers already", w.thread_registers));
+  }
+}
+
+void wait_for_prerequisite(Warp& w, const Instr&, std::uint32_t mask) {
+  const auto& prerequisite = w.block().grid().prerequisite;
+  if (prerequisite == nullptr || prerequisite->done) return;
+  prerequisite->waiters.push_back(&w);
+  w.wait_at_barrier(mask, Prerequisite::barrier_number);
+}
+
+void launch_dependents(Warp& w, const Instr&, std::uint32_t) {
+  w.block().trigger_dependents(w.now);
+}
+
 void nothing(Warp&, const Instr&, std::uint32_t) {}
 
 }  // namespace
@@ -145,10 +172,17 @@ void decode_control(Builder& b) {
     out.op_class = OpClass::sleep;
     out.run = sleep;
   } else if (base == "membar" || base == "fence") {
-    if (b.in.has("tensormap")) b.unsupported();
     out.op_class = OpClass::fence;
     out.run = nothing;
-  } else {  // pmevent, griddepcontrol, setmaxnreg
+  } else if (base == "griddepcontrol") {
+    out.op_class = OpClass::barrier;
+    out.run = b.in.has("wait") ? wait_for_prerequisite : launch_dependents;
+  } else if (base == "setmaxnreg") {
+    out.op_class = OpClass::barrier;
+    out.target = static_cast<std::uint32_t>(b.immediate(b.operand(0)));
+    if (out.target % 8 != 0 || out.target < 24 || out.target > 256) b.unsupported("24 to 256");
+    out.run = b.in.has("inc") ? take_registers : release_registers;
+  } else {  // pmevent
     out.op_class = OpClass::move;
     out.run = nothing;
   }

@@ -106,12 +106,13 @@ void halves_to_bytes(Warp& w, const Instr& i, U32 mask) {
     lane_of<U16>(w, i.dst, l) = static_cast<U16>(one(a >> 16) << 8 | one(a & 0xffff));
   });
 }
-template <Format f>
+template <Format f, int bits = 8>
 void bytes_to_halves(Warp& w, const Instr& i, U32 mask) {
+  constexpr U32 low = (1u << bits) - 1;
   for_lanes(mask, [&](int l) {
     const U32 a = lane_of<U16>(w, i.a, l);
     const auto one = [](U32 byte) { return encode<format_f16>(decode<f>(byte)); };
-    lane_of<U32>(w, i.dst, l) = one(a >> 8) << 16 | one(a & 0xff);
+    lane_of<U32>(w, i.dst, l) = one(a >> bits & low) << 16 | one(a & low);
   });
 }
 
@@ -133,12 +134,18 @@ void decode_packed(Builder& b, std::string_view to, std::string_view from, const
     if (to == "bf16x2") out.run = pack_two<format_bf16, 16>;
     if (to == "e4m3x2") out.run = pack_two<format_e4m3, 8>;
     if (to == "e5m2x2") out.run = pack_two<format_e5m2, 8>;
+    if (to == "e3m2x2") out.run = pack_two<format_e3m2, 8>;
+    if (to == "e2m3x2") out.run = pack_two<format_e2m3, 8>;
+    if (to == "e2m1x2") out.run = pack_two<format_e2m1, 4>;
   } else {
     out.a = b.use(b.operand(1), 4);
     if (from == "f16x2" && to == "e4m3x2") out.run = halves_to_bytes<format_e4m3>;
     if (from == "f16x2" && to == "e5m2x2") out.run = halves_to_bytes<format_e5m2>;
     if (from == "e4m3x2" && to == "f16x2") out.run = bytes_to_halves<format_e4m3>;
     if (from == "e5m2x2" && to == "f16x2") out.run = bytes_to_halves<format_e5m2>;
+    if (from == "e3m2x2" && to == "f16x2") out.run = bytes_to_halves<format_e3m2>;
+    if (from == "e2m3x2" && to == "f16x2") out.run = bytes_to_halves<format_e2m3>;
+    if (from == "e2m1x2" && to == "f16x2") out.run = bytes_to_halves<format_e2m1, 4>;
     if (c.relu) out.run = nullptr;
   }
   if (out.run == nullptr) b.unsupported();

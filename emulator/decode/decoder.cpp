@@ -38,6 +38,10 @@ Program Decoder::decode(std::string_view entry) {
     program_.max_threads =
         function.max_threads[0] * function.max_threads[1] * function.max_threads[2];
   }
+  program_.max_registers = function.max_registers;
+  if (function.max_threads[0] != 0 || function.required_threads[0] != 0) {
+    program_.min_blocks = std::max(function.min_blocks, 1u);
+  }
   program_.required_size = function.required_threads[0] != 0;
   std::copy_n(function.required_threads.begin(), 3, program_.required);
   std::copy_n(function.cluster.begin(), 3, program_.cluster);
@@ -69,6 +73,8 @@ void Decoder::layout(Frame& frame) {
     score(frame.registers.back());
   }
   frame.return_slot = slot(4);
+  frame.has_wgmma = std::any_of(function.code.begin(), function.code.end(),
+                                [](const ptx::Instruction& in) { return in.base() == "wgmma"; });
   for (const ptx::Variable& variable : function.variables) {
     if (variable.space == ptx::Space::shared) {
       std::uint64_t at = round_up(program_.shared_bytes, variable.align);
@@ -129,6 +135,7 @@ Decoder::Place Decoder::module_place(std::string_view name) {
     if (variable.space != ptx::Space::shared) break;
     if (variable.external) {
       dynamic_shared_ = true;
+      dynamic_align_ = std::max(dynamic_align_, variable.align);
       return {ptx::Space::shared, 0, true};
     }
     const auto [found, added] = shared_places_.try_emplace(variable.name, 0);
@@ -139,6 +146,7 @@ Decoder::Place Decoder::module_place(std::string_view name) {
     return {ptx::Space::shared, found->second};
   }
   if (const auto address = symbols_(name)) return {ptx::Space::global, *address};
+  if (const auto address = module_.function_address(name)) return {ptx::Space::global, *address};
   throw Fault(cudaErrorInvalidPtx, fmt::format("{}: unknown symbol {}", program_.name, name));
 }
 
@@ -156,7 +164,8 @@ void Decoder::finish() {
     (fixup.table ? program_.jump_table[fixup.code] : program_.code[fixup.code].target) = code;
   }
   for (const auto& [code, name] : call_fixups_) program_.code[code].target = frames_.at(name).entry;
-  const std::uint64_t dynamic_at = round_up(program_.shared_bytes, 16);
+  list_calls();
+  const std::uint64_t dynamic_at = round_up(program_.shared_bytes, dynamic_align_);
   if (dynamic_shared_) program_.shared_bytes = static_cast<std::uint32_t>(dynamic_at);
   program_.constants_at = static_cast<std::int32_t>(round_up(program_.file_bytes, 64));
   std::vector<std::int32_t> places(constants_.size());

@@ -41,6 +41,7 @@ class Decoder {
     std::vector<std::uint32_t> starts;  // of each PTX instruction in the code
     std::int32_t return_slot = -1;
     std::uint32_t entry = 0;
+    bool has_wgmma = false;
   };
   struct Constant {
     std::uint64_t bits;
@@ -59,7 +60,14 @@ class Decoder {
   Frame& frame_of(std::string_view function);
   void layout(Frame& frame);
   void emit(Frame& frame);
+  void emit_callees(const ptx::Function& caller);
   void emit_call(Frame& frame, const ptx::Instruction& in);
+  void emit_indirect_call(Frame& frame, const ptx::Instruction& in, Instr call,
+                          const ptx::Operand& params, const ptx::Operand& results);
+  bool on_stack(std::string_view function) const;
+  bool could_be_called(const ptx::Function& function, const ptx::Function& caller,
+                       const ptx::Instruction& call) const;
+  void list_calls();
   void emit_copy(Place from, Place to, std::uint64_t bytes, std::uint32_t line);
   void emit_extern_call(Frame& frame, const ptx::Instruction& in, std::string_view name);
   Place place_of(const Frame& frame, const ptx::Operand& operand);
@@ -82,6 +90,9 @@ class Decoder {
   std::vector<Fixup> fixups_;
   std::vector<std::pair<std::size_t, std::string_view>> call_fixups_;
   bool dynamic_shared_ = false;
+  bool calls_pointers_ = false;
+  bool recurses_ = false;
+  std::uint32_t dynamic_align_ = 16;
 };
 
 // Decodes the operands of one instruction.
@@ -100,6 +111,7 @@ class Builder {
   std::int32_t use_predicate(const ptx::Operand& operand);  // negation is the caller's
   bool wide(const ptx::Operand& operand) const;             // a 64-bit register
   bool is_entry() const { return frame_.function->entry; }
+  bool has_wgmma() const { return frame_.has_wgmma; }
   bool is_register(const ptx::Operand& operand) const {
     return operand.kind == ptx::OperandKind::reg;
   }
@@ -134,6 +146,7 @@ void decode_integer(Builder&);
 void decode_bits(Builder&);
 void decode_carry(Builder&);
 void decode_float(Builder&);
+void decode_float_pair(Builder&);
 void decode_half(Builder&);
 void decode_compare(Builder&);
 void decode_convert(Builder&);
@@ -146,7 +159,9 @@ void decode_barrier(Builder&);
 void decode_async(Builder&);
 void decode_bulk(Builder&);
 void decode_mbarrier(Builder&);
+void decode_store_async(Builder&);
 void decode_matrix(Builder&);
+void decode_wgmma(Builder&);
 Family find_family(const ptx::Instruction& in);  // null: unknown
 
 }  // namespace emulator

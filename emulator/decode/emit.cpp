@@ -13,24 +13,9 @@ namespace emulator {
 
 void Decoder::emit(Frame& frame) {
   const ptx::Function& function = *frame.function;
-  if (std::find(stack_.begin(), stack_.end(), function.name) != stack_.end()) {
-    throw Fault(cudaErrorNotSupported,
-                fmt::format("{}: recursion through {} is not supported by the emulated GPU",
-                            program_.name, function.name));
-  }
   stack_.push_back(function.name);
-  // Callees come first, so that their entries are known; code of the caller must be contiguous.
-  for (const ptx::Instruction& in : function.code) {
-    if (in.base() != "call") continue;
-    for (const ptx::Operand& operand : in.operands) {
-      const auto callee = module_.functions.find(operand.name);
-      if (operand.kind != ptx::OperandKind::variable || callee == module_.functions.end()) continue;
-      if (!callee->second.defined) continue;
-      Frame& callee_frame = frame_of(callee->second.name);
-      if (callee_frame.starts.empty()) emit(callee_frame);
-      break;
-    }
-  }
+  // Callees come first; code of the caller must be contiguous.
+  emit_callees(function);
   frame.entry = static_cast<std::uint32_t>(program_.code.size());
   if (function.entry) program_.entry = frame.entry;
   for (const ptx::Instruction& in : function.code) {
@@ -72,61 +57,6 @@ void Decoder::emit(Frame& frame) {
   end.line = function.code.empty() ? 0 : function.code.back().line;
   program_.code.push_back(end);
   stack_.pop_back();
-}
-
-void Decoder::emit_copy(Place from, Place to, std::uint64_t bytes, std::uint32_t line) {
-  Instr copy;
-  copy.run = control::copy_local;
-  copy.op_class = OpClass::move;
-  copy.opcode = "call";
-  copy.line = line;
-  copy.offset = static_cast<std::int64_t>(from.offset);
-  copy.target = static_cast<std::uint32_t>(to.offset);
-  copy.extra = static_cast<std::uint32_t>(bytes);
-  program_.code.push_back(copy);
-}
-
-void Decoder::emit_call(Frame& frame, const ptx::Instruction& in) {
-  const ptx::Operand none;
-  const ptx::Operand* results = &none;
-  std::size_t at = 0;
-  if (in.operands[0].kind == ptx::OperandKind::list) results = &in.operands[at++];
-  const ptx::Operand& callee = in.operands[at++];
-  const ptx::Operand* params = at < in.operands.size() ? &in.operands[at] : &none;
-  Instr call;
-  call.line = in.line;
-  call.opcode = in.opcode;
-  call.op_class = OpClass::branch;
-  Builder builder(*this, frame, in, call);
-  if (in.guard >= 0) builder.unsupported("a predicated call");
-  if (callee.kind != ptx::OperandKind::variable) builder.unsupported("a call through a pointer");
-  if (control::is_host_call(callee.name)) {
-    std::vector<std::int32_t> places;
-    for (const ptx::Operand& param : params->parts) {
-      places.push_back(static_cast<std::int32_t>(place_of(frame, param).offset));
-    }
-    call.extra = builder.extra(places);
-    call.target = results->parts.empty()
-                      ? 0
-                      : static_cast<std::uint32_t>(place_of(frame, results->parts[0]).offset);
-    call.run = control::host_call(callee.name);
-    program_.code.push_back(call);
-    return;
-  }
-  Frame& target = frame_of(callee.name);
-  const ptx::Function& function = *target.function;
-  for (std::size_t i = 0; i < params->parts.size(); ++i) {
-    emit_copy(place_of(frame, params->parts[i]), target.variables[i], function.params.at(i).size,
-              in.line);
-  }
-  call.run = control::call;
-  call.dst = target.return_slot;
-  call_fixups_.push_back({program_.code.size(), function.name});
-  program_.code.push_back(call);
-  for (std::size_t i = 0; i < results->parts.size(); ++i) {
-    emit_copy(target.variables[function.params.size() + i], place_of(frame, results->parts[i]),
-              function.results.at(i).size, in.line);
-  }
 }
 
 }  // namespace emulator

@@ -80,6 +80,7 @@ constexpr Row rows[] = {
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
     {"mma", decode_matrix},
+    {"wgmma", decode_wgmma},
     {"ldmatrix", decode_matrix},
     {"stmatrix", decode_matrix},
     {"movmatrix", decode_matrix},
@@ -94,6 +95,7 @@ constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "mad",  "fma",  
 Family find_family(const ptx::Instruction& in) {
   const std::string_view base = in.base();
   if (base == "cp") return decode_async;
+  if ((base == "st" || base == "red") && in.has("async")) return decode_store_async;
   for (const Row& row : rows) {
     if (row.base == base) return row.family;
   }
@@ -101,7 +103,8 @@ Family find_family(const ptx::Instruction& in) {
     if (name != base) continue;
     if (in.has("cc")) return decode_carry;
     const ptx::Type type = in.type();
-    if (type.kind == ptx::Kind::none || type.name == "f32x2") return nullptr;
+    if (type.kind == ptx::Kind::none) return nullptr;
+    if (type.name == "f32x2") return decode_float_pair;
     if (type.kind != ptx::Kind::real) return decode_integer;
     return type.name == "f32" || type.name == "f64" ? decode_float : decode_half;
   }

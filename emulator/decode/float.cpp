@@ -2,55 +2,19 @@
 // Copyright the warpmeter authors
 // f32 and f64: add sub mul fma mad div rcp sqrt rsqrt abs neg min max ex2 lg2 sin cos tanh
 // copysign.
-#include <cfenv>
 #include <cmath>
 
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/formats.h"
 #include "emulator/decode/lanes.h"
+#include "emulator/decode/rounding.h"
 
 namespace emulator {
 namespace {
 
-// Bits of Instr::mode.
-constexpr std::uint8_t mode_rounding = 7;  // a Rounding
-constexpr std::uint8_t mode_flush = 8;
-constexpr std::uint8_t mode_saturate = 16;
-constexpr std::uint8_t mode_nan = 32;  // min, max: NaN wins
-constexpr std::uint8_t mode_xorsign = 64;
-
-template <typename T>
-T flush(T x) {
-  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(T{0}, x) : x;
-}
 template <typename T>
 T saturate(T x) {
   return x > 0 ? (x < 1 ? x : T{1}) : T{0};
 }  // NaN gives 0
-
-// PTX results are canonical NaNs.
-inline float quiet(float x) { return std::isnan(x) ? std::bit_cast<float>(0x7fffffffu) : x; }
-inline double quiet(double x) { return x; }
-
-class RoundingScope {
- public:
-  explicit RoundingScope(std::uint8_t mode) {
-    switch (static_cast<Rounding>(mode & mode_rounding)) {
-      case Rounding::zero:
-        std::fesetround(FE_TOWARDZERO);
-        break;
-      case Rounding::down:
-        std::fesetround(FE_DOWNWARD);
-        break;
-      case Rounding::up:
-        std::fesetround(FE_UPWARD);
-        break;
-      default:
-        break;
-    }
-  }
-  ~RoundingScope() { std::fesetround(FE_TONEAREST); }
-};
 
 struct Add {
   template <typename T>
@@ -229,18 +193,6 @@ void test_property(Warp& w, const Instr& i, std::uint32_t mask) {
   set_predicate(w, i.dst, bits, mask);
 }
 
-std::uint8_t mode_of(const ptx::Instruction& in) {
-  std::uint8_t mode = 0;
-  if (in.has("rz")) mode = static_cast<std::uint8_t>(Rounding::zero);
-  if (in.has("rm")) mode = static_cast<std::uint8_t>(Rounding::down);
-  if (in.has("rp")) mode = static_cast<std::uint8_t>(Rounding::up);
-  if (in.has("ftz")) mode |= mode_flush;
-  if (in.has("sat")) mode |= mode_saturate;
-  if (in.has("NaN")) mode |= mode_nan;
-  if (in.has("xorsign")) mode |= mode_xorsign;
-  return mode;
-}
-
 }  // namespace
 
 void decode_float(Builder& b) {
@@ -248,7 +200,7 @@ void decode_float(Builder& b) {
   const ptx::Type type = b.in.type();
   Instr& out = b.out;
   const bool f32 = type.bytes == 4;
-  out.mode = mode_of(b.in);
+  out.mode = rounding_mode(b.in);
   out.op_class = f32 ? OpClass::fp32 : OpClass::fp64;
   if (base == "testp") {
     static constexpr std::string_view names[] = {"finite",     "infinite", "number",

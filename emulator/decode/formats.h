@@ -11,11 +11,12 @@ namespace emulator {
 enum class Rounding : std::uint8_t { nearest, zero, down, up, away };
 
 // A small floating-point format. Its largest exponent is that of infinity and NaN, except in e4m3,
-// where only the all-ones pattern is NaN.
+// where only the all-ones pattern is NaN, and in 6 and 4 bits, where there is none.
 struct Format {
   int exponent_bits;
   int mantissa_bits;
   bool has_infinity;
+  bool has_nan = true;
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
 };
 inline constexpr Format format_f16{5, 10, true};
@@ -24,17 +25,20 @@ inline constexpr Format format_tf32{8, 10, true};
 inline constexpr Format format_f32{8, 23, true};
 inline constexpr Format format_e4m3{4, 3, false};
 inline constexpr Format format_e5m2{5, 2, true};
+inline constexpr Format format_e3m2{3, 2, false, false};
+inline constexpr Format format_e2m3{2, 3, false, false};
+inline constexpr Format format_e2m1{2, 1, false, false};
 
 // `sticky` says that the exact value lies a little beyond x, away from zero by less than the
 // last place of a double. Overflow gives infinity as the rounding asks, or the largest value if
-// `saturate`. NaN gives the canonical NaN.
+// `saturate`. NaN gives the canonical NaN, or the largest value if there is none.
 template <Format f>
 std::uint32_t encode(double x, Rounding rounding = Rounding::nearest, bool saturate = false) {
   constexpr int sign_at = f.exponent_bits + f.mantissa_bits;
   constexpr std::uint32_t exponent_ones = (1u << f.exponent_bits) - 1;
   constexpr std::uint32_t infinity = exponent_ones << f.mantissa_bits;
   constexpr std::uint32_t nan = (1u << sign_at) - 1;
-  constexpr std::uint32_t largest = f.has_infinity ? infinity - 1 : nan - 1;
+  constexpr std::uint32_t largest = f.has_infinity ? infinity - 1 : f.has_nan ? nan - 1 : nan;
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto sign = static_cast<std::uint32_t>(bits >> 63);
   const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -101,7 +105,8 @@ double decode(std::uint32_t bits) {
   if (f.has_infinity && exponent == exponent_ones) {
     return mantissa == 0 ? sign * INFINITY : std::copysign(NAN, sign);
   }
-  if (!f.has_infinity && (bits & ((1u << sign_at) - 1)) == (1u << sign_at) - 1) return NAN;
+  if (!f.has_infinity && f.has_nan && (bits & ((1u << sign_at) - 1)) == (1u << sign_at) - 1)
+    return NAN;
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - f.bias() - f.mantissa_bits);
   return sign * std::ldexp((1u << f.mantissa_bits) + mantissa,
                            static_cast<int>(exponent) - f.bias() - f.mantissa_bits);

@@ -3,6 +3,7 @@
 // shfl vote match redux activemask elect.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "emulator/decode/decoder.h"
 #include "emulator/decode/lanes.h"
@@ -143,6 +144,27 @@ struct RXor {
   }
 };
 
+enum FloatReduction : std::uint8_t { maximum = 1, absolute = 2, nan_wins = 4 };
+
+// The least or greatest of floats; -0 is less than +0. NaNs count only if they win or are all.
+void redux_float(Warp& w, const Instr& i, U32 mask) {
+  if (!converged(w, i, mask)) return;
+  float value = NAN;
+  bool any_nan = false;
+  for_lanes(mask, [&](int l) {
+    float x = lane_of<float>(w, i.a, l);
+    if (i.mode & absolute) x = std::fabs(x);
+    any_nan = any_nan || std::isnan(x);
+    const bool less = x < value || (x == value && std::signbit(x));
+    const bool greater = x > value || (x == value && !std::signbit(x));
+    if (std::isnan(value) || (i.mode & maximum ? greater : less)) value = x;
+  });
+  if (std::isnan(value) || (any_nan && (i.mode & nan_wins))) {
+    value = std::bit_cast<float>(0x7fffffffu);
+  }
+  for_lanes(mask, [&](int l) { lane_of<float>(w, i.dst, l) = value; });
+}
+
 template <typename F>
 Handler redux_of(bool sign) {
   return sign ? redux<std::int32_t, F> : redux<U32, F>;
@@ -208,11 +230,17 @@ void decode_match(Builder& b) {
 void decode_redux(Builder& b) {
   Instr& out = b.out;
   const ptx::Type type = b.in.type();
-  if (type.kind == ptx::Kind::real) b.unsupported();
   const bool sign = type.kind == ptx::Kind::signed_int;
   out.dst = b.def(b.operand(0), 4);
   out.a = b.use(b.operand(1), 4);
   out.d = b.use(b.operand(2), 4);
+  if (type.kind == ptx::Kind::real) {
+    if (b.in.has("max")) out.mode |= maximum;
+    if (b.in.has("abs")) out.mode |= absolute;
+    if (b.in.has("NaN")) out.mode |= nan_wins;
+    out.run = redux_float;
+    return;
+  }
   if (b.in.has("add")) out.run = redux_of<RAdd>(sign);
   if (b.in.has("min")) out.run = redux_of<RMin>(sign);
   if (b.in.has("max")) out.run = redux_of<RMax>(sign);

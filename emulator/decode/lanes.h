@@ -9,7 +9,9 @@
 
 namespace emulator {
 
-// A register holds 32 lanes: 4 B apart up to 32 bits, 8 B apart for 64 bits.
+// A register holds 32 lanes: 4 B apart up to 32 bits, 8 B apart for 64 bits, 16 B for 128.
+using U128 = unsigned __int128;
+
 template <typename T>
 inline constexpr int stride = sizeof(T) <= 4 ? 4 : static_cast<int>(sizeof(T));
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// mma.sync, dense. Fragments as in the PTX ISA, section "Matrix Fragments for mma": with g = lane /
+// mma.sync. Fragments as in the PTX ISA, section "Matrix Fragments for mma": with g = lane /
 // 4, t = lane % 4 and E elements to a register, register r of A holds rows g + 8 (r & 1), columns
 // t E + 4 E (r >> 1) and following; of B rows t E + 4 E r and following, column g; of 32-bit C and
 // D row g + 8 (r >> 1), column 2 t + (r & 1).
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
+#include <cmath>
 
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/formats.h"
+#include "emulator/decode/elements.h"
 #include "emulator/decode/lanes.h"
+#include "emulator/decode/sparse.h"
 
 namespace emulator {
 
@@ -20,69 +20,22 @@ void decode_matrix_memory(Builder&);
 namespace {
 
 using U32 = std::uint32_t;
+using elements::Bf16;
+using elements::E4m3;
+using elements::E5m2;
+using elements::F16;
+using elements::F16Sum;
+using elements::F32Sum;
+using elements::S32Saturated;
+using elements::S32Sum;
+using elements::S8;
+using elements::Tf32;
+using elements::U8;
 
 struct Shape {
   int m = 0;
   int n = 0;
   int k = 0;
-};
-
-struct F16 {
-  static constexpr int bits = 16;
-  static double value(U32 x) {
-    return static_cast<double>(f16_to_float(static_cast<std::uint16_t>(x)));
-  }
-};
-struct Bf16 {
-  static constexpr int bits = 16;
-  static double value(U32 x) {
-    return static_cast<double>(bf16_to_float(static_cast<std::uint16_t>(x)));
-  }
-};
-// The hardware reads the upper 19 bits.
-struct Tf32 {
-  static constexpr int bits = 32;
-  static double value(U32 x) { return static_cast<double>(std::bit_cast<float>(x & 0xffffe000u)); }
-};
-struct E4m3 {
-  static constexpr int bits = 8;
-  static double value(U32 x) { return decode<format_e4m3>(x & 0xff); }
-};
-struct E5m2 {
-  static constexpr int bits = 8;
-  static double value(U32 x) { return decode<format_e5m2>(x & 0xff); }
-};
-struct S8 {
-  static constexpr int bits = 8;
-  static std::int32_t value(U32 x) { return static_cast<std::int8_t>(x); }
-};
-struct U8 {
-  static constexpr int bits = 8;
-  static std::int32_t value(U32 x) { return static_cast<std::uint8_t>(x); }
-};
-
-struct F32Sum {
-  static constexpr bool packed = false;
-  static double load(U32 x) { return static_cast<double>(std::bit_cast<float>(x)); }
-  static U32 store(double x) {
-    const float r = static_cast<float>(x);
-    return std::isnan(r) ? 0x7fffffffu : std::bit_cast<U32>(r);
-  }
-};
-struct F16Sum {
-  static constexpr bool packed = true;
-  static double load(U32 x) { return F16::value(x); }
-  static U32 store(double x) { return encode<format_f16>(x); }
-};
-struct S32Sum {
-  static constexpr bool packed = false;
-  static std::int64_t load(U32 x) { return static_cast<std::int32_t>(x); }
-  static U32 store(std::int64_t x) { return static_cast<U32>(x); }
-};
-struct S32Saturated : S32Sum {
-  static U32 store(std::int64_t x) {
-    return static_cast<U32>(std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX));
-  }
 };
 
 // sum += left * right, eight columns. Four at a time, as gcc does not find it by itself.
@@ -113,7 +66,8 @@ void mma(Warp& w, const Instr& i, U32 mask) {
   using T = decltype(Sum::load(0));
   const Shape shape{i.count, 8, static_cast<int>(i.target)};
   constexpr int per_register = 32 / A::bits;
-  const int a_registers = shape.m / 8 * shape.k / (4 * per_register);
+  const bool sparse = i.mode != 0;
+  const int a_registers = shape.m / 8 * shape.k / (4 * per_register) / (sparse ? 2 : 1);
   const int b_registers = shape.k / (4 * per_register);
   const int c_registers = shape.m / 8 * (Sum::packed ? 1 : 2);
   const std::int32_t* d = &w.program().extra[i.extra];
@@ -152,6 +106,7 @@ void mma(Warp& w, const Instr& i, U32 mask) {
       }
     }
   }
+  if (sparse) spread<A::bits>(w, i, {i.a, static_cast<int>(i.offset)}, shape.k, left);
   add_product(shape, left, right, sum);
   for (int l = 0; l < 32; ++l) {
     const int g = l / 4;
@@ -217,6 +172,10 @@ Handler choose(std::string_view d, std::string_view a, std::string_view b, bool 
   if (a == "u8" && b == "s8") return integer<U8, S8>(saturates);
   if (a == "u8" && b == "u8") return integer<U8, U8>(saturates);
   if (a == "f16") return d == "f16" ? mma<F16, F16, F16Sum> : mma<F16, F16, F32Sum>;
+  if (d == "f16" && a == "e4m3")
+    return b == "e4m3" ? mma<E4m3, E4m3, F16Sum> : mma<E4m3, E5m2, F16Sum>;
+  if (d == "f16" && a == "e5m2")
+    return b == "e4m3" ? mma<E5m2, E4m3, F16Sum> : mma<E5m2, E5m2, F16Sum>;
   if (d != "f32") return nullptr;
   if (a == "bf16") return mma<Bf16, Bf16, F32Sum>;
   if (a == "tf32") return mma<Tf32, Tf32, F32Sum>;
@@ -232,17 +191,33 @@ OpClass class_of(std::string_view a) {
   return a == "s8" || a == "u8" ? OpClass::mma_int8 : OpClass::mma_fp8;
 }
 
+// The metadata's register and the constant that selects the lanes that hold it.
+void decode_sparsity(Builder& b, std::string_view a, Shape shape) {
+  Instr& out = b.out;
+  const int bits = a == "tf32" ? 32 : a == "f16" || a == "bf16" ? 16 : 8;
+  if (a == "f64" || shape.m != 16 || shape.k * bits > 512) b.unsupported("shape");
+  out.mode = 1;
+  out.a = b.use(b.operand(4), 4);
+  const auto selector = b.immediate(b.operand(5));
+  // Shapes of one step have it in any lane (of 8-bit types: pair) of four; longer ones in two.
+  const auto steps = static_cast<std::uint64_t>(shape.k * bits / 256);
+  const std::uint64_t places = bits == 8 ? 2 : 4;
+  if (selector >= places / steps) b.unsupported("sparsity selector");
+  out.offset = static_cast<std::int64_t>(selector * steps);
+}
+
 }  // namespace
 
 void decode_matrix(Builder& b) {
   if (b.in.base() != "mma") return decode_matrix_memory(b);
   Instr& out = b.out;
   const auto& parts = b.in.parts;
-  if (!b.in.has("sync") || b.in.has("sp") || b.in.has("sp::ordered_metadata") ||
-      b.in.has("block_scale") || b.in.has("and") || b.in.has("xor") || parts.size() < 9)
+  const bool sparse = b.in.has("sp") || b.in.has("sp::ordered_metadata");
+  if (!b.in.has("sync") || b.in.has("block_scale") || b.in.has("and") || b.in.has("xor") ||
+      parts.size() < 9)
     b.unsupported();
   // mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype
-  const Shape shape = parse_shape(parts[3]);
+  const Shape shape = parse_shape(parts[sparse ? 4 : 3]);
   const std::string_view d = parts[parts.size() - 4];
   const std::string_view a = parts[parts.size() - 3];
   const std::string_view bt = parts[parts.size() - 2];
@@ -263,8 +238,9 @@ void decode_matrix(Builder& b) {
   out.extra = b.extra(places);
   out.count = static_cast<std::uint8_t>(shape.m);
   out.target = static_cast<U32>(shape.k);
-  out.work = static_cast<double>(shape.m) * shape.n * shape.k;
+  out.work = static_cast<double>(shape.m) * shape.n * shape.k * (sparse ? 0.5 : 1);
   out.op_class = class_of(a);
+  if (sparse) decode_sparsity(b, a, shape);
   out.run = a == "f64" ? mma_f64 : choose(d, a, bt, b.in.has("satfinite"));
   if (out.run == nullptr) b.unsupported();
 }

@@ -71,6 +71,7 @@ Handler choose(ptx::Type type, bool wide) {
   using I16 = std::int16_t;
   using I32 = std::int32_t;
   using I64 = std::int64_t;
+  if (type.bytes == 16) return Make<U128, U128>::run;
   if (type.bytes == 8) return Make<U64, U64>::run;
   if (type.kind == ptx::Kind::signed_int) {
     if (type.bytes == 1) return wide ? Make<I8, I64>::run : Make<I8, I32>::run;
@@ -112,6 +113,8 @@ void policy(Warp& w, const Instr& i, std::uint32_t mask) {
   for_lanes(mask, [&](int l) { lane_of<std::uint64_t>(w, i.dst, l) = 0; });
 }
 
+void nothing(Warp&, const Instr&, std::uint32_t) {}
+
 void decode_hint(Builder& b) {
   Instr& out = b.out;
   if (b.in.base() == "createpolicy") {  // the clock model knows no policies yet
@@ -119,7 +122,11 @@ void decode_hint(Builder& b) {
     out.run = policy;
     return;
   }
-  if (b.in.has("tensormap")) b.unsupported();
+  if (b.in.has("tensormap")) {  // descriptors are not cached
+    out.op_class = OpClass::move;
+    out.run = nothing;
+    return;
+  }
   out.space = access_space(b.in);
   out.bytes = 1;
   out.op_class = OpClass::load;
@@ -137,7 +144,6 @@ void decode_memory(Builder& b) {
   Instr& out = b.out;
   const bool is_load = base != "st";
   const ptx::Type type = b.in.type();
-  if (type.bytes > 8) b.unsupported();
   out.space = access_space(b.in);
   out.bytes = type.bytes;
   out.cache = cache_of(b.in);

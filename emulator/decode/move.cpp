@@ -19,6 +19,11 @@ template <typename T>
 void move(Warp& w, const Instr& i, U32 mask) {
   map1<T, T>(w, i, mask, [](T a) { return a; });
 }
+// Compilers copy accumulators whose sums are still on their way; the copy waits for them too.
+void move_accumulator(Warp& w, const Instr& i, U32 mask) {
+  move<U32>(w, i, mask);
+  w.matrix_results.copy(i.dst, i.a);
+}
 void move_predicate(Warp& w, const Instr& i, U32 mask) {
   set_predicate(w, i.dst, predicate(w, i.a), mask);
 }
@@ -93,6 +98,7 @@ void decode_vector(Builder& b, ptx::Type type, bool packs) {
     out.dst = b.def(b.operand(0), type.bytes);
   else
     out.a = b.use(b.operand(1), type);
+  if (type.bytes == 16 && part == 8) out.run = packs ? pack<U128, U64> : unpack<U128, U64>;
   if (type.bytes == 8 && part == 4) out.run = packs ? pack<U64, U32> : unpack<U64, U32>;
   if (type.bytes == 8 && part == 2) out.run = packs ? pack<U64, U16> : unpack<U64, U16>;
   if (type.bytes == 4 && part == 2) out.run = packs ? pack<U32, U16> : unpack<U32, U16>;
@@ -132,7 +138,11 @@ void decode_mov(Builder& b) {
     }
   }
   out.a = b.use(source, type);
-  out.run = type.bytes == 8 ? move<U64> : type.bytes == 4 ? move<U32> : move<U16>;
+  out.run = type.bytes == 16  ? move<U128>
+            : type.bytes == 8 ? move<U64>
+            : type.bytes == 4 ? move<U32>
+                              : move<U16>;
+  if (type.bytes == 4 && b.has_wgmma() && b.is_register(source)) out.run = move_accumulator;
 }
 
 U64 window_of(ptx::Space space) {

@@ -23,8 +23,17 @@ Block::Block(Grid& grid, std::uint64_t linear, std::uint32_t sm)
     const std::uint32_t lanes = count == 32 ? all_lanes : (1u << count) - 1;
     warps_.push_back(std::make_unique<Warp>(*this, begin / 32, lanes));
     fill_specials(*warps_.back());
+    warps_.back()->thread_registers = launch_registers();
   }
   live_warps_ = static_cast<std::uint32_t>(warps_.size());
+}
+
+// What ptxas would give a thread; unknown without .maxnreg or .maxntid.
+std::uint32_t Block::launch_registers() const {
+  const Program& p = program();
+  if (p.max_registers != 0 || p.min_blocks == 0) return p.max_registers;
+  const auto all = static_cast<std::uint32_t>(grid_.device->chip().sm_registers);
+  return std::min(255u, all / (p.max_threads * p.min_blocks)) / 8 * 8;
 }
 
 std::string Block::name() const { return fmt::format("({},{},{})", at_.x, at_.y, at_.z); }
@@ -45,6 +54,15 @@ void Block::leave_cluster() {
   if (cluster_ == nullptr) return;
   cluster_->blocks[rank_] = nullptr;
   cluster_->complete_if_all();
+}
+
+void Block::trigger_dependents(std::uint64_t cycle) {
+  if (triggered_) return;
+  triggered_ = true;
+  if (--grid_.holding_blocks == 0 && grid_.on_trigger) {
+    grid_.on_trigger(cycle);
+    grid_.device->interrupt();
+  }
 }
 
 void Block::note_woken(Warp& warp) {

@@ -4,12 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "emulator/machine/cluster.h"
 #include "emulator/machine/counters.h"
+#include "emulator/machine/prerequisite.h"
+#include "emulator/machine/register_pool.h"
 #include "emulator/machine/warp.h"
 
 namespace emulator {
@@ -39,6 +42,10 @@ struct Grid {
   std::uint64_t begin_cycle = 0;
   std::uint64_t end_cycle = 0;
   Counters counters_at_begin;
+  // Of programmatic launches: null if all work ahead has ended.
+  std::shared_ptr<Prerequisite> prerequisite;
+  std::uint64_t holding_blocks = 0;               // that have not let dependents start
+  std::function<void(std::uint64_t)> on_trigger;  // all have, at a cycle
   std::uint64_t blocks() const { return grid.count(); }
   std::uint32_t shared_bytes() const { return program->shared_bytes + dynamic_shared; }
 };
@@ -71,10 +78,13 @@ class Block : public std::enable_shared_from_this<Block> {
   Cluster* cluster() { return cluster_.get(); }
   void leave_cluster();
   void note_woken(Warp& warp);
+  // Dependent grids need not wait for this block any more.
+  void trigger_dependents(std::uint64_t cycle);
 
   std::string name() const;                             // "(0,0,1)"
   std::string thread_name(std::uint32_t thread) const;  // "(31,0,0)"
 
+  RegisterPool registers;
   std::unique_ptr<std::byte[]> shared;
   std::uint32_t shared_bytes = 0;
   std::vector<Warp*> woken;  // since the scheduler last looked
@@ -94,6 +104,7 @@ class Block : public std::enable_shared_from_this<Block> {
     Reduction reduction = Reduction::none;
     std::vector<Waiter> waiters;
   };
+  std::uint32_t launch_registers() const;
   void fill_specials(Warp& warp);
   std::uint32_t value_of(Special special, std::uint32_t lane, const Warp& warp) const;
   void complete_if_full(std::uint32_t number);
@@ -103,6 +114,7 @@ class Block : public std::enable_shared_from_this<Block> {
   std::uint32_t sm_;
   Dim at_;
   std::uint32_t live_warps_ = 0;
+  bool triggered_ = false;
   std::shared_ptr<Cluster> cluster_;  // null: alone
   std::uint32_t rank_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;

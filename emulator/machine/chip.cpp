@@ -62,6 +62,8 @@ const Key keys[] = {
     {"/l2/filled_by_copies", &Chip::l2_filled_by_copies, 0, 1},
     {"/l2/atomic_latency", &Chip::atomic_latency, 1, 1e5},
     {"/l2/atomic_interval", &Chip::atomic_interval, 0, 1e4},
+    {"/tma/latency", &Chip::tma_latency, 0, 1e5},
+    {"/tma/bytes_per_cycle", &Chip::tma_bytes_per_cycle, 1, 4096},
     {"/dram/latency", &Chip::dram_latency, 1, 1e5},
     {"/dram/channels", &Chip::dram_channels, 1, 256},
     {"/dram/bytes_per_second", &Chip::dram_bytes_per_second, 1e6, 1e14},

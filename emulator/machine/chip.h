@@ -61,6 +61,9 @@ struct Chip {
   std::int64_t atomic_latency = 0;
   double atomic_interval = 0;  // cycles of a sector for each lane's atomic
 
+  std::int64_t tma_latency = 0;
+  double tma_bytes_per_cycle = 0;  // of each SM's engine
+
   std::int64_t dram_latency = 0;
   std::int64_t dram_channels = 0;
   double dram_bytes_per_second = 0;  // all channels

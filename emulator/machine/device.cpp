@@ -90,11 +90,22 @@ void Device::launch(std::shared_ptr<Grid> grid, Time begin,
                     std::function<void(Grid&, Time)> ended) {
   grid->begin_cycle = cycle_of(begin);
   grid->blocks_left = grid->blocks();
+  grid->holding_blocks = grid->blocks();
   grid->device = this;
   const std::uint64_t cycle = grid->begin_cycle;
   grids_.push_back({std::move(grid), std::move(ended), std::chrono::steady_clock::now(), false});
   all_placed_ = false;
   at(cycle, [this, cycle] { place_blocks(cycle); });
+}
+
+void Device::meet(Prerequisite& prerequisite, Time time) {
+  prerequisite.done = true;
+  const std::vector<Warp*> waiters = std::move(prerequisite.waiters);
+  for (Warp* warp : waiters) {
+    warp->release_barrier(Prerequisite::barrier_number);
+    warp->block().note_woken(*warp);
+  }
+  wake_all(cycle_of(time));
 }
 
 void Device::at(std::uint64_t cycle, std::function<void()> action) {

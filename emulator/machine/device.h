@@ -65,6 +65,13 @@ class Device {
   bool can_access(const Allocation& allocation) const;
   // Runs `action` at a cycle, before the instructions of that cycle.
   void at(std::uint64_t cycle, std::function<void()> action);
+  // Lets the engine look at events that have come up since it began to advance.
+  void interrupt() {
+    grid_ended_ = true;
+    until_ = 0;
+  }
+  // What the grid waited for has ended.
+  void meet(Prerequisite& prerequisite, Time time);
   void note_woken(Block& block) { woken_blocks_.push_back(&block); }
   std::set<int> peers;  // ordinals of devices whose memory this one may address
 

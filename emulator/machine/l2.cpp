@@ -81,17 +81,24 @@ double MemoryModel::l2(Sm& sm, Home& home, std::uint64_t sector, double now, Use
   return done + home.distance;
 }
 
-std::uint64_t MemoryModel::bulk(std::uint32_t index, std::uint64_t address, std::uint64_t bytes,
-                                bool write, std::uint64_t now) {
+// The engine takes one copy after the other; sectors leave it at its rate, behind its latency.
+std::uint64_t MemoryModel::bulk(std::uint32_t index, std::span<const BulkPiece> pieces,
+                                std::uint64_t bytes, bool write, std::uint64_t now) {
   Sm& sm = sms_[index];
-  double done = static_cast<double>(now);
-  if (bytes > 0) {
-    const std::uint64_t first = memory().physical(address) >> sector_shift_;
-    const std::uint64_t last = memory().physical(address + bytes - 1) >> sector_shift_;
+  const double cost = static_cast<double>(bytes) / chip_.tma_bytes_per_cycle;
+  const double begin =
+      sm.tma.begin(static_cast<double>(now), cost) + static_cast<double>(chip_.tma_latency);
+  double done = begin + cost;
+  double sent = begin;
+  for (const BulkPiece& piece : pieces) {
+    if (piece.bytes == 0) continue;
+    const std::uint64_t first = memory().physical(piece.address) >> sector_shift_;
+    const std::uint64_t last = memory().physical(piece.address + piece.bytes - 1) >> sector_shift_;
     Home home = home_of(index, first / l2_sectors_);
     for (std::uint64_t sector = first; sector <= last; ++sector) {
       if (sector / l2_sectors_ != home.line) home = home_of(index, sector / l2_sectors_);
-      done = std::max(done, l2(sm, home, sector, static_cast<double>(now), {write, 0}));
+      done = std::max(done, l2(sm, home, sector, sent, {write, 0}));
+      sent += sector_bytes_ / chip_.tma_bytes_per_cycle;
     }
   }
   return static_cast<std::uint64_t>(std::ceil(done)) +

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/machine/cache.h"
@@ -30,9 +31,14 @@ class MemoryModel {
   Timing access(std::uint32_t sm, const Instr& instr, const Access& access, std::uint32_t rank,
                 std::uint64_t now);
 
-  // A copy by the bulk engine between global and shared memory.
-  std::uint64_t bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes, bool write,
-                     std::uint64_t now);
+  // A copy by the SM's bulk engine between shared memory and pieces of global memory; `bytes` of
+  // shared memory pass through the engine. Returns the cycle of its end.
+  struct BulkPiece {
+    std::uint64_t address;
+    std::uint64_t bytes;
+  };
+  std::uint64_t bulk(std::uint32_t sm, std::span<const BulkPiece> pieces, std::uint64_t bytes,
+                     bool write, std::uint64_t now);
 
   void begin_kernel();  // L1 starts empty
   // Of a copy that passes through L2.
@@ -49,6 +55,7 @@ class MemoryModel {
     std::int64_t shared_bytes = 0;
     Queue lsu;
     Queue port;                              // to L2
+    Queue tma;                               // bulk engine
     std::vector<std::uint64_t> outstanding;  // ring of completions
     std::size_t next_outstanding = 0;
   };

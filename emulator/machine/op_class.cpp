@@ -37,6 +37,10 @@ constexpr Row rows[op_classes] = {
     {"mma_int8", Pipe::tensor},
     {"mma_fp8", Pipe::tensor},
     {"mma_f64", Pipe::tensor},
+    {"wgmma_f16", Pipe::tensor},
+    {"wgmma_tf32", Pipe::tensor},
+    {"wgmma_int8", Pipe::tensor},
+    {"wgmma_fp8", Pipe::tensor},
 };
 
 }  // namespace

@@ -36,6 +36,10 @@ enum class OpClass : std::uint8_t {
   mma_int8,
   mma_fp8,
   mma_f64,
+  wgmma_f16,
+  wgmma_tf32,
+  wgmma_int8,
+  wgmma_fp8,
   count
 };
 inline constexpr std::size_t op_classes = static_cast<std::size_t>(OpClass::count);

@@ -136,6 +136,7 @@ void Device::remove_done(Scheduler& scheduler) {
 void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
   Grid& grid = block.grid();
   block.leave_cluster();
+  block.trigger_dependents(now);
   wake_all(now);
   --sm.block_count;
   sm.threads -= (grid.block.count() + 31) / 32 * 32;

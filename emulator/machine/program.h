@@ -127,6 +127,27 @@ struct ParamSlot {
   std::uint32_t size = 0;
 };
 
+// A function that is called through a pointer, and where it finds and leaves what it is passed.
+struct Callable {
+  std::uint64_t address = 0;
+  std::string_view name;
+  std::uint32_t entry = 0;
+  std::int32_t return_slot = -1;
+  std::vector<ParamSlot> params;  // in local memory
+  std::vector<ParamSlot> results;
+};
+
+// Registers and local memory of all functions, which a recursive call must keep.
+struct SavedState {
+  struct Register {
+    std::int32_t offset;
+    std::uint32_t bytes;  // of a lane; 0: a predicate
+  };
+  std::vector<Register> registers;
+  std::vector<ParamSlot> locals;
+  std::uint32_t bytes = 0;  // of a lane
+};
+
 // A kernel with all functions that it calls, decoded for one device.
 struct Program {
   std::string name;
@@ -144,11 +165,15 @@ struct Program {
   std::uint32_t local_bytes = 0;   // per thread
   std::uint32_t shared_bytes = 0;  // static
   std::uint32_t max_threads = 1024;
+  std::uint32_t max_registers = 0;  // of a thread, as .maxnreg gives it; 0: not given
+  std::uint32_t min_blocks = 0;     // on an SM, if .maxntid is given
   bool required_size = false;
   std::uint32_t required[3] = {0, 0, 0};
   std::uint32_t cluster[3] = {0, 0, 0};
   std::vector<std::uint32_t> jump_table;  // of brx.idx
-  std::vector<std::string> texts;         // of messages
+  std::vector<Callable> callables;
+  SavedState saved;
+  std::vector<std::string> texts;  // of messages
 };
 
 }  // namespace emulator

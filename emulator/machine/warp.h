@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/machine/matrix_results.h"
 #include "emulator/machine/program.h"
 
 namespace emulator {
@@ -115,9 +116,12 @@ class Warp {
   std::uint64_t stores_done = 0;
   std::vector<AsyncGroup> async_groups{1};  // the last one is open
   std::vector<AsyncGroup> bulk_groups{1};   // likewise, of bulk copies to global memory
+  std::uint32_t thread_registers = 0;       // that setmaxnreg changes; 0: unknown
+  MatrixResults matrix_results;             // of wgmma
   std::uint32_t cluster_lanes = 0;          // arrived at the cluster's barrier
   std::uint32_t cluster_phase = 0;          // in which they did
   std::vector<std::uint64_t> register_ready;
+  std::vector<std::vector<std::byte>> call_stacks;  // of each lane, once a function has recursed
   std::uint64_t issued = 0;
 
  private:

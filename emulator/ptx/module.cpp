@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace emulator::ptx {
@@ -50,6 +51,13 @@ std::uint32_t Function::label(int scope, std::string_view wanted) const {
     if (found != labels.end()) return found->second;
   }
   throw std::runtime_error(fmt::format("{}: no label {}", name, wanted));
+}
+
+std::optional<std::uint64_t> Module::function_address(std::string_view name) const {
+  constexpr std::uint64_t code_window = std::uint64_t{4} << 56;  // where no data lie
+  const auto found = functions.find(name);
+  if (found == functions.end() || found->second.entry) return std::nullopt;
+  return code_window + 16 * static_cast<std::uint64_t>(std::distance(functions.begin(), found));
 }
 
 }  // namespace emulator::ptx

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,6 +102,8 @@ struct Function {
   std::array<std::uint32_t, 3> max_threads{0, 0, 0};  // 0: not given
   std::array<std::uint32_t, 3> required_threads{0, 0, 0};
   std::array<std::uint32_t, 3> cluster{0, 0, 0};
+  std::uint32_t max_registers = 0;  // 0: not given
+  std::uint32_t min_blocks = 1;     // on an SM
 
   // The instruction behind a label seen from `scope`; throws if there is none.
   std::uint32_t label(int scope, std::string_view name) const;
@@ -115,6 +118,9 @@ struct Module {
   std::string target;
   std::vector<Variable> variables;
   std::map<std::string, Function, std::less<>> functions;
+
+  // What a pointer to a function holds; nothing for a kernel or an unknown name.
+  std::optional<std::uint64_t> function_address(std::string_view name) const;
 };
 
 // Throws std::runtime_error that names the line.

@@ -199,7 +199,11 @@ bool Parser::directive_of_function(Function& function) {
     function.required_threads = triple();
   } else if (accept(".reqnctapercluster")) {
     function.cluster = triple();
-  } else if (accept(".minnctapersm") || accept(".maxnreg") || accept(".maxclusterrank")) {
+  } else if (accept(".minnctapersm")) {
+    function.min_blocks = static_cast<std::uint32_t>(integer());
+  } else if (accept(".maxnreg")) {
+    function.max_registers = static_cast<std::uint32_t>(integer());
+  } else if (accept(".maxclusterrank")) {
     integer();
   } else if (accept(".noreturn") || accept(".explicitcluster")) {
     return true;

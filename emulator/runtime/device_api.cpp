@@ -229,13 +229,6 @@ EMULATOR_API cudaError_t cudaPeekAtLastError() {
   return fault != cudaSuccess ? fault : thread_state().last_error;
 }
 
-EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** function,
-                                                          unsigned int, unsigned long long,
-                                                          cudaDriverEntryPointQueryResult* result) {
-  *function = nullptr;  // there is no driver
-  if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
-  return cudaSuccess;
-}
 EMULATOR_API cudaError_t cudaProfilerStart() { return cudaSuccess; }
 EMULATOR_API cudaError_t cudaProfilerStop() { return cudaSuccess; }
 

@@ -67,6 +67,7 @@ void Engine::end(Op& op, Time time) {
   op.done = true;
   op.ended = time;
   op.start = nullptr;
+  if (op.trigger != nullptr && !op.trigger->done) end(*op.trigger, time);
   const std::vector<OpPtr> successors = std::move(op.successors);
   op.successors.clear();
   for (const OpPtr& next : successors) {

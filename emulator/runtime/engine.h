@@ -30,6 +30,8 @@ struct Op : std::enable_shared_from_this<Op> {
   bool failed = false;
   Time ended = 0;
   std::vector<std::shared_ptr<Op>> successors;
+  // Of a kernel: ends when its blocks let dependent launches start, or with it.
+  std::shared_ptr<Op> trigger;
 };
 using OpPtr = std::shared_ptr<Op>;
 

@@ -3,6 +3,7 @@
 #include "emulator/runtime/fatbin.h"
 
 #include <fmt/format.h>
+#include <lz4.h>
 #include <zstd.h>
 
 #include <cstdint>
@@ -40,13 +41,18 @@ struct Entry {
 };
 
 std::string text_of(const Entry& entry) {
-  if (entry.flags & flag_lz4) {
-    throw Fault(cudaErrorInvalidPtx,
-                "the PTX is compressed with LZ4; build with --compress-mode=none or =size");
-  }
   const auto* payload = reinterpret_cast<const char*>(entry.payload);
-  if ((entry.flags & flag_zstd) == 0) return {payload, strnlen(payload, entry.stored)};
+  if ((entry.flags & (flag_zstd | flag_lz4)) == 0) {
+    return {payload, strnlen(payload, entry.stored)};
+  }
   std::string text(entry.size, '\0');
+  if (entry.flags & flag_lz4) {
+    const int got = LZ4_decompress_safe(payload, text.data(), static_cast<int>(entry.compressed),
+                                        static_cast<int>(text.size()));
+    if (got < 0) throw Fault(cudaErrorInvalidPtx, "compressed PTX: no valid LZ4 block");
+    text.resize(strnlen(text.data(), static_cast<std::size_t>(got)));
+    return text;
+  }
   const std::size_t got = ZSTD_decompress(text.data(), text.size(), payload, entry.compressed);
   if (ZSTD_isError(got)) {
     throw Fault(cudaErrorInvalidPtx, fmt::format("compressed PTX: {}", ZSTD_getErrorName(got)));

@@ -120,11 +120,37 @@ EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t 
     Stream* stream = streams().find(handle, thread_state().device);
     if (found == nullptr) return cudaErrorInvalidValue;
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (stream->capture != nullptr) return cudaErrorNotSupported;  // child graphs
-    streams().launch(*stream, **found);
+    streams().launch(*stream, *found);
     return cudaSuccess;
   });
 }
+EMULATOR_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                    const cudaGraphNode_t* dependencies,
+                                                    std::size_t count, cudaGraph_t child) {
+  return call([&](Lock&) -> cudaError_t {
+    const Handle* found = find(graph);
+    const Handle* inner = find(child);
+    if (node == nullptr || found == nullptr || inner == nullptr || found == inner ||
+        (count > 0 && dependencies == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    auto& nodes = (*found)->nodes;
+    std::vector<std::size_t> before;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto at = std::find_if(nodes.begin(), nodes.end(), [&](const Graph::Node& known) {
+        return reinterpret_cast<cudaGraphNode_t>(const_cast<Graph::Node*>(&known)) ==
+               dependencies[i];
+      });
+      if (at == nodes.end()) return cudaErrorInvalidValue;
+      before.push_back(static_cast<std::size_t>(at - nodes.begin()));
+    }
+    // The graph as it is now: later changes of `child` do not matter.
+    nodes.push_back({{}, cudaGraphNodeTypeGraph, before, std::make_shared<Graph>(**inner)});
+    *node = reinterpret_cast<cudaGraphNode_t>(&nodes.back());
+    return cudaSuccess;
+  });
+}
+
 EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph); }
 EMULATOR_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) {
   return destroy(instance);

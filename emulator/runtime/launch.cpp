@@ -25,6 +25,8 @@ cudaError_t refuse(const std::string& text, cudaError_t code) {
   return code;
 }
 
+std::uint64_t largest_cluster(const Kernel& kernel) { return kernel.large_clusters ? 16 : 8; }
+
 struct Request {
   dim3 grid;
   dim3 block;
@@ -32,6 +34,7 @@ struct Request {
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  bool programmatic = false;  // may start before the kernel ahead of it has ended
 };
 
 cudaError_t check(const Request& request, const Kernel& kernel, const Program& program,
@@ -72,7 +75,9 @@ cudaError_t check(const Request& request, const Kernel& kernel, const Program& p
   if (cluster == 0 || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
     return cudaErrorInvalidConfiguration;
   }
-  if (cluster > 1 && (device.chip().major < 9 || cluster > 16)) return cudaErrorInvalidClusterSize;
+  if (cluster > 1 && (device.chip().major < 9 || cluster > largest_cluster(kernel))) {
+    return cudaErrorInvalidClusterSize;
+  }
   if (cluster >
       static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(device.chip().sm_count)) {
     return cudaErrorInvalidClusterSize;
@@ -103,6 +108,9 @@ cudaError_t launch(const void* function, Request request, void** args) {
   for (std::size_t i = 0; i < program.params.size(); ++i) {
     std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
   }
+  if (request.programmatic && device.chip().major >= 9) {
+    return streams().add_dependent(*stream, grid);
+  }
   return streams().add(*stream, cudaGraphNodeTypeKernel, make_kernel(current, grid));
 }
 
@@ -121,7 +129,8 @@ extern "C" {
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           std::size_t shared, cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false, false},
+                            args);
   });
 }
 
@@ -134,7 +143,8 @@ EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 
                                                      void** args, std::size_t shared,
                                                      cudaStream_t stream) {
   return call([&](Lock&) {
-    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true}, args);
+    return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true, false},
+                            args);
   });
 }
 
@@ -142,12 +152,19 @@ EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, c
                                              void** args) {
   return call([&](Lock&) -> cudaError_t {
     if (config == nullptr) return cudaErrorInvalidValue;
-    Request request{config->gridDim,          config->blockDim, {1, 1, 1},
-                    config->dynamicSmemBytes, config->stream,   false};
+    Request request{config->gridDim,
+                    config->blockDim,
+                    {1, 1, 1},
+                    config->dynamicSmemBytes,
+                    config->stream,
+                    false,
+                    false};
     for (unsigned int i = 0; i < config->numAttrs; ++i) {
       const cudaLaunchAttribute& attribute = config->attrs[i];
       if (attribute.id == cudaLaunchAttributeCooperative)
         request.cooperative = attribute.val.cooperative != 0;
+      if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+        request.programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
       if (attribute.id == cudaLaunchAttributeClusterDimension) {
         request.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
                            attribute.val.clusterDim.z};
@@ -197,7 +214,7 @@ EMULATOR_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttr
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       kernel->carveout = value;
     } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-      return cudaSuccess;
+      kernel->large_clusters = value != 0;
     } else {
       return cudaErrorInvalidValue;
     }
@@ -214,31 +231,6 @@ EMULATOR_API cudaError_t cudaFuncGetName(const char** name, const void* function
     *name = kernel->name.c_str();
     return cudaSuccess;
   });
-}
-
-EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, const void* function, int threads, std::size_t shared, unsigned int) {
-  return call([&](Lock&) -> cudaError_t {
-    Kernel* kernel = registry().kernel(function);
-    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    if (threads <= 0) return cudaErrorInvalidValue;
-    const int current = thread_state().device;
-    const emulator::Program& program = emulator::program_of(*kernel, current);
-    const auto count = static_cast<std::uint64_t>(threads);
-    *blocks = count > program.max_threads
-                  ? 0
-                  : emulator::engine().devices()[static_cast<std::size_t>(current)]->blocks_per_sm(
-                        program, count, shared);
-    return cudaSuccess;
-  });
-}
-
-EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                       const void* function,
-                                                                       int threads,
-                                                                       std::size_t shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared,
-                                                                0);
 }
 
 }  // extern "C"

@@ -48,8 +48,10 @@ Module::Instance& Module::instance(int device) {
   for (const ptx::Variable& variable : module.variables) {
     for (const ptx::Reference& reference : variable.references) {
       const auto target = found.variables.find(reference.symbol);
-      if (target == found.variables.end()) continue;  // a function: no address here
-      const std::uint64_t value = target->second + reference.addend;
+      const std::uint64_t begin = target != found.variables.end()
+                                      ? target->second
+                                      : module.function_address(reference.symbol).value_or(0);
+      const std::uint64_t value = begin + reference.addend;
       const std::uint64_t at = found.variables.at(variable.name) + reference.offset;
       std::memcpy(reinterpret_cast<void*>(at), &value, sizeof value);
     }

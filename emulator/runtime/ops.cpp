@@ -177,15 +177,33 @@ MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape
   };
 }
 
+MakeOp make_release(int device, std::shared_ptr<Prerequisite> prerequisite) {
+  return [device, prerequisite] {
+    const OpPtr op = new_op(device);
+    op->start = [device, prerequisite](Op& self, Time time) {
+      engine().devices()[static_cast<std::size_t>(device)]->meet(*prerequisite, time);
+      engine().end(self, time);
+    };
+    return op;
+  };
+}
+
 MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch) {
   return [device, launch] {
     const OpPtr op = new_op(device);
     op->enqueued += ps(the_chip().launch_ns);
     op->gap = ps(the_chip().dependent_ns);
+    op->trigger = new_op(device);
     op->start = [launch, device](Op& self, Time time) {
       static std::uint64_t count = 0;
       auto grid = std::make_shared<Grid>(*launch);
       grid->id = ++count;
+      grid->on_trigger = [trigger = self.trigger, device](std::uint64_t cycle) {
+        const Time when = engine().devices()[static_cast<std::size_t>(device)]->time_of(cycle);
+        engine().at(when, [trigger, when] {
+          if (!trigger->done) engine().end(*trigger, when);
+        });
+      };
       engine().devices()[static_cast<std::size_t>(device)]->launch(
           grid, time, [keep = self.shared_from_this()](Grid& ended, Time end) {
             log_counters(ended);
@@ -203,10 +221,14 @@ OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& wai
   const Time begin = engine().now() + ps(the_chip().launch_ns);
   const OpPtr last = make_marker(device)();
   for (const Graph::Node& node : graph.nodes) {
-    const OpPtr op = node.make();
-    op->enqueued = begin;
     std::vector<OpPtr> dependencies;
     for (const std::size_t index : node.dependencies) dependencies.push_back(ops[index]);
+    if (node.child != nullptr) {
+      ops.push_back(launch_graph(*node.child, device, dependencies.empty() ? waits : dependencies));
+      continue;
+    }
+    const OpPtr op = node.make();
+    op->enqueued = begin;
     op->gap = ps(dependencies.empty() ? the_chip().dependent_ns : the_chip().graph_node_ns);
     if (dependencies.empty()) dependencies = waits;
     engine().submit(op, dependencies);

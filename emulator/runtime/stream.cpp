@@ -3,6 +3,7 @@
 #include "emulator/runtime/stream.h"
 
 #include <algorithm>
+#include <map>
 
 namespace emulator {
 
@@ -15,7 +16,6 @@ Streams::Streams() {
   for (int device = 0; device < the_chip().devices; ++device) {
     legacy_.push_back(create(device, 0, 0));
     legacy_.back()->legacy = true;
-    per_thread_.push_back(create(device, 0, 0));
   }
 }
 
@@ -38,7 +38,12 @@ bool Streams::owns(const Stream* stream) const { return find_owned(stream) != st
 Stream* Streams::find(cudaStream_t handle, int device) {
   const auto at = static_cast<std::size_t>(device);
   if (handle == nullptr || handle == cudaStreamLegacy) return legacy_[at];
-  if (handle == cudaStreamPerThread) return per_thread_[at];
+  if (handle == cudaStreamPerThread) {  // made when the thread first asks; lives on after it
+    thread_local std::map<int, Stream*> own;
+    Stream*& stream = own[device];
+    if (stream == nullptr) stream = create(device, 0, 0);
+    return stream;
+  }
   auto* stream = reinterpret_cast<Stream*>(handle);
   return owns(stream) ? stream : nullptr;
 }
@@ -71,13 +76,39 @@ cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& m
   }
   if (stream.capture->invalid) return cudaErrorStreamCaptureInvalidated;
   auto& nodes = stream.capture->graph->nodes;
-  nodes.push_back({make, type, stream.capture_nodes});
+  nodes.push_back({make, type, stream.capture_nodes, nullptr});
   stream.capture_nodes = {nodes.size() - 1};
   return cudaSuccess;
 }
 
-void Streams::launch(Stream& stream, const Graph& graph) {
-  stream.last = launch_graph(graph, stream.device, waits_of(stream));
+cudaError_t Streams::add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch) {
+  const OpPtr prior = stream.last;
+  if (stream.capture != nullptr || prior == nullptr || prior->done || prior->trigger == nullptr) {
+    return add(stream, cudaGraphNodeTypeKernel, make_kernel(stream.device, launch));
+  }
+  launch->prerequisite = std::make_shared<Prerequisite>();
+  const OpPtr op = make_kernel(stream.device, launch)();
+  std::vector<OpPtr> waits = waits_of(stream);
+  std::replace(waits.begin(), waits.end(), prior, prior->trigger);
+  engine().submit(op, waits);
+  engine().submit(make_release(stream.device, launch->prerequisite)(), {prior});
+  // The stream has come so far when both have ended.
+  const OpPtr both = make_marker(stream.device)();
+  both->trigger = op->trigger;
+  engine().submit(both, {prior, op});
+  stream.last = both;
+  return cudaSuccess;
+}
+
+// Into a capture, as a child graph.
+void Streams::launch(Stream& stream, const std::shared_ptr<Graph>& graph) {
+  if (stream.capture == nullptr) {
+    stream.last = launch_graph(*graph, stream.device, waits_of(stream));
+    return;
+  }
+  auto& nodes = stream.capture->graph->nodes;
+  nodes.push_back({{}, cudaGraphNodeTypeGraph, stream.capture_nodes, graph});
+  stream.capture_nodes = {nodes.size() - 1};
 }
 
 void Streams::end_capture(const Capture* capture) {

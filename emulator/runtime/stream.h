@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,8 +23,9 @@ struct Graph {
     MakeOp make;
     cudaGraphNodeType type;
     std::vector<std::size_t> dependencies;
+    std::shared_ptr<const Graph> child;  // instead of an op of its own
   };
-  std::vector<Node> nodes;
+  std::deque<Node> nodes;  // whose addresses are handles
 };
 
 // A capture that one or more streams take part in.
@@ -57,8 +59,7 @@ struct EventObject {
 class Streams {
  public:
   Streams();
-  // Null for a handle that is none. 0 and 1 are the legacy stream, 2 that of the thread (here: one
-  // more stream of the device that waits for the legacy one).
+  // Null for a handle that is none. 0 and 1 are the legacy stream, 2 that of the calling thread.
   Stream* find(cudaStream_t handle, int device);
   Stream* create(int device, unsigned int flags, int priority);
   void destroy(Stream* stream) { streams_.erase(find_owned(stream)); }
@@ -66,9 +67,11 @@ class Streams {
 
   // Adds work to a stream or to the graph that it captures.
   cudaError_t add(Stream& stream, cudaGraphNodeType type, const MakeOp& make);
+  // Adds a kernel that may start when the kernel before it allows that.
+  cudaError_t add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch);
   // Adds an op behind all that `stream` must wait for.
   void submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& more = {});
-  void launch(Stream& stream, const Graph& graph);
+  void launch(Stream& stream, const std::shared_ptr<Graph>& graph);
   // No stream takes part in `capture` any more.
   void end_capture(const Capture* capture);
   // An op that ends when all work queued on the device, or in the stream, has.
@@ -81,8 +84,7 @@ class Streams {
   std::vector<OpPtr> waits_of(Stream& stream);
 
   Owner streams_;
-  std::vector<Stream*> legacy_;      // by device
-  std::vector<Stream*> per_thread_;  // by device
+  std::vector<Stream*> legacy_;  // by device
 };
 
 Streams& streams();
@@ -98,6 +100,8 @@ struct CopyShape {  // bytes of a row, rows, and the pitches
 };
 MakeOp make_copy(int device, void* to, const void* from, CopyShape shape);
 MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape shape);
+// Tells the grid that waits for it.
+MakeOp make_release(int device, std::shared_ptr<Prerequisite> prerequisite);
 MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch);
 // Launches a graph: an op for each node, after `waits`; returns the one that ends last.
 OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& waits);

@@ -1,35 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "tests/emulator/clusters.h"
+#include "tests/emulator/device_barrier.h"
 
 namespace {
-
-__device__ unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-__device__ unsigned cluster_rank() {
-  unsigned r;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-  return r;
-}
-__device__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
-                   : "memory");
-}
-__device__ void init_barrier(unsigned barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-__device__ void expect_bytes(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
-__device__ void wait_phase(unsigned barrier, unsigned parity) {
-  asm volatile(
-      "{\n.reg .pred p;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra "
-      "DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
 
 // Each thread reads what the same thread of the next block of its cluster wrote.
 __global__ void __cluster_dims__(4, 1, 1) neighbours(std::uint32_t* out) {
@@ -101,6 +75,7 @@ __global__ void __cluster_dims__(2, 1, 1) multicast(std::uint32_t* out, const st
 }  // namespace
 
 void run_neighbours(std::uint32_t* out, int blocks) { neighbours<<<blocks, 64>>>(out); }
+const void* neighbours_kernel() { return reinterpret_cast<const void*>(neighbours); }
 void run_bulk(std::uint32_t* out, const std::uint32_t* in) { bulk<<<1, 256>>>(out, in); }
 void run_multicast(std::uint32_t* out, const std::uint32_t* in, int blocks) {
   multicast<<<blocks, 64>>>(out, in);

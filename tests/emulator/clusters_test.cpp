@@ -18,6 +18,28 @@ TEST(Clusters, BlocksReadEachOthersSharedMemory) {
   }
 }
 
+TEST(Clusters, OccupancyCountsWholeClusters) {
+  const void* kernel = neighbours_kernel();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(4);
+  config.blockDim = dim3(64);
+  int blocks = 0, sms = 0, clusters = 0, largest = 0;
+  ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 64, 0), cudaSuccess);
+  ASSERT_EQ(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  ASSERT_EQ(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), cudaSuccess);
+  EXPECT_EQ(clusters, blocks * sms / 4);
+  config.dynamicSmemBytes = 40000;
+  ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 64, 40000), cudaSuccess);
+  ASSERT_EQ(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), cudaSuccess);
+  EXPECT_EQ(clusters, blocks * sms / 4);
+  ASSERT_EQ(cudaOccupancyMaxPotentialClusterSize(&largest, kernel, &config), cudaSuccess);
+  EXPECT_EQ(largest, 8);
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            cudaSuccess);
+  ASSERT_EQ(cudaOccupancyMaxPotentialClusterSize(&largest, kernel, &config), cudaSuccess);
+  EXPECT_EQ(largest, 16);
+}
+
 TEST(Clusters, GridsMustBeMultiplesOfTheCluster) {
   Managed<U32> out(64);
   run_neighbours(out.get(), 6);
