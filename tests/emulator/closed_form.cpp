@@ -261,6 +261,11 @@ void check_rates() {
   const double writes = kept / l2 + (n - kept) / memory;
   compare("cycles of stores", duration(Pattern::stream_write, blocks, bytes), writes,
           0.03 * writes);
+  // Two blocks ask for each sector while it is on its way: DRAM reads it once.
+  const double once = std::max(8 * tile / memory, 16 * tile / l2);
+  duration(Pattern::stream_read, blocks, bytes);
+  compare("cycles of merged misses", duration(Pattern::cached_read, 16, 16 * tile), 1.1 * once,
+          0.25 * once + 1000);
   const double lanes = 256.0 * 50 * blocks;
   const double atomics = lanes * number("/l2/atomic_interval");
   compare("atomics", duration(Pattern::atomics, blocks, 50), atomics, 0.02 * atomics);
