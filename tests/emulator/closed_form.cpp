@@ -220,10 +220,9 @@ void check_partitions() {
   compare("l2 far - near", high - low, far - near, 0);
   const auto middle = std::upper_bound(seen[0].begin(), seen[0].end(), seen[0].front());
   const auto nears = middle - seen[0].begin();
-  if (far != near) compare("l2 share of near lines", static_cast<double>(nears) / count, 0.5, 0.01);
-  if (far != near)
-    compare("l2 kinds of lines", static_cast<double>(seen[0][static_cast<std::size_t>(nears)]),
-            high, 0);
+  if (far == near) return;
+  compare("l2 share of near lines", static_cast<double>(nears) / count, 0.5, 0.01);
+  compare("l2 kinds of lines", seen[0][static_cast<std::size_t>(nears)], high, 0);
 }
 
 // By Little's law: an SM has so many sectors on their way, each for the latency of L2, the same for
