@@ -26,11 +26,6 @@ void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); 
 
 }  // namespace
 
-Memory& memory() {
-  static Memory* instance = new Memory();  // outlives the destructors of its users
-  return *instance;
-}
-
 Memory::Memory() {
   void* arena = mmap(pointer(arena_hint), arena_bytes, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,6 +43,8 @@ std::uint64_t Memory::allocate(std::uint64_t bytes, MemoryKind kind, int device)
   const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), page);
   if (begin + mapped + gap > arena_ + arena_bytes) return 0;
   if (mprotect(pointer(begin), mapped, PROT_READ | PROT_WRITE) != 0) return 0;
+  // Host pages of 2 MiB: kernels jump about in device memory.
+  if (mapped >= large) madvise(pointer(begin), mapped, MADV_HUGEPAGE);
   next_ = begin + mapped + gap;
   allocations_[begin] = {begin, begin + bytes, kind, device, false, ++count_};
   if (kind == MemoryKind::device || kind == MemoryKind::managed) used_[device] += bytes;

@@ -60,6 +60,10 @@ class Memory {
   std::map<int, std::uint64_t> used_;
 };
 
-Memory& memory();  // the process's
+// The process's; outlives the destructors of its users.
+inline Memory& memory() {
+  static Memory* const instance = new Memory();
+  return *instance;
+}
 
 }  // namespace emulator

@@ -152,10 +152,14 @@ TEST_F(Overlap, TheLegacyStreamDoesNotWaitForOthers) {
   TimedStream a(cudaStreamNonBlocking), b(cudaStreamNonBlocking);
   a.start();
   b.start_behind(a);
+  cudaEvent_t legacy = nullptr;
+  ASSERT_EQ(cudaEventCreate(&legacy), cudaSuccess);
   spin(a.get(), 1e-3);
   spin(nullptr, 1e-3);
+  ASSERT_EQ(cudaEventRecord(legacy, nullptr), cudaSuccess);
   spin(b.get(), 1e-3);
   a.join(b);
+  ASSERT_EQ(cudaStreamWaitEvent(a.get(), legacy, 0), cudaSuccess);
   a.stop();
   expect_time(a, 1e-3);
 }
