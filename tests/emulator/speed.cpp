@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// Thread-instructions per second of the emulated GPU, from its own counters and the clock of the
-// host. Timed: scripts/emulate tiny -- emulator_speed; functional: with
-// WARPMETER_EMULATED_CLOCK=off.
+// Thread-instructions per second of CPU time of the emulated GPU, from its own counters (the
+// host's monotonic clock is virtual here). Timed: scripts/emulate tiny -- emulator_speed;
+// functional: with WARPMETER_EMULATED_CLOCK=off.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +20,8 @@
 namespace {
 
 constexpr std::size_t data_bytes = std::size_t{32} << 20;
-const std::string counters_path = "emulator_speed_counters." + std::to_string(getpid());
+const std::string counters_path = std::filesystem::temp_directory_path() /
+                                  ("emulator_speed_counters." + std::to_string(getpid()));
 
 // Of the last launch.
 double thread_instructions() {
