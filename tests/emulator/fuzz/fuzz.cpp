@@ -48,17 +48,24 @@ class Machine {
     std::memcpy(grid->params.data(), &in_, 8);
     std::memcpy(grid->params.data() + 8, &out_, 8);
     bool ended = false;
-    emulator::Device device(chip_, 0);
-    device.launch(grid, 0, [&ended](emulator::Grid&, emulator::Time) { ended = true; });
-    while (!ended) device.advance(emulator::no_time, 1 << 20);
+    if (device_ == nullptr) device_ = std::make_unique<emulator::Device>(chip_, 0);
+    std::unique_ptr<emulator::Device> device = std::move(device_);  // lost if this throws
+    device->launch(grid, now_, [&](emulator::Grid&, emulator::Time end) {
+      ended = true;
+      now_ = end;
+    });
+    while (!ended) device->advance(emulator::no_time, 1 << 20);
     for (std::size_t s = 0; s < fuzz::slots; ++s)
       for (std::size_t t = 0; t < threads; ++t) states[t].values[s] = out[s * threads + t];
+    device_ = std::move(device);
   }
 
  private:
   emulator::Chip chip_;
   std::uint64_t in_ = 0;
   std::uint64_t out_ = 0;
+  std::unique_ptr<emulator::Device> device_;
+  emulator::Time now_ = 0;
 };
 
 // The first difference, or an error; none: they agree.
