@@ -121,6 +121,9 @@ void sleep(Warp& w, const Instr& i, std::uint32_t mask) {
 
 void nothing(Warp&, const Instr&, std::uint32_t) {}
 
+// Memory is always consistent here; the check for races must know.
+void fence(Warp& w, const Instr&, std::uint32_t) { w.block().order(); }
+
 }  // namespace
 
 void decode_control(Builder& b) {
@@ -147,7 +150,7 @@ void decode_control(Builder& b) {
   } else if (base == "membar" || base == "fence") {
     if (b.in.has("tensormap")) b.unsupported();
     out.op_class = OpClass::fence;
-    out.run = nothing;
+    out.run = fence;
   } else {  // pmevent, griddepcontrol, setmaxnreg
     out.op_class = OpClass::move;
     out.run = nothing;

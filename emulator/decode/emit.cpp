@@ -11,6 +11,23 @@
 
 namespace emulator {
 
+namespace {
+
+Effect effect_of(const ptx::Instruction& in, const Instr& decoded) {
+  const std::string_view base = in.base();
+  // Parameters of calls lie in local memory, to which calls copy them.
+  const bool param = in.parts.size() > 1 && in.parts[1].starts_with("param");
+  if (base == "ld" && param) return Effect::none;
+  if (base == "ld" || base == "ldu" || base == "ldmatrix") return Effect::read;
+  if (base == "st" || base == "stmatrix") return Effect::write;
+  if (base == "atom" || base == "red") return in.has("exch") ? Effect::other : Effect::update;
+  if (base == "cp" && decoded.op_class == OpClass::async_copy) return Effect::copy;
+  if (base.starts_with("prefetch") || base == "applypriority") return Effect::none;
+  return Effect::other;
+}
+
+}  // namespace
+
 void Decoder::emit(Frame& frame) {
   const ptx::Function& function = *frame.function;
   if (std::find(stack_.begin(), stack_.end(), function.name) != stack_.end()) {
@@ -53,6 +70,7 @@ void Decoder::emit(Frame& frame) {
       out.guard_negated = in.guard_negated;
     }
     family(builder);
+    out.effect = effect_of(in, out);
     out.reads = static_cast<std::uint32_t>(program_.scoreboard.size());
     out.read_count = static_cast<std::uint16_t>(builder.reads_.size());
     out.write_count = static_cast<std::uint16_t>(builder.writes_.size());

@@ -25,6 +25,9 @@ Block::Block(Grid& grid, std::uint64_t linear, std::uint32_t sm)
     fill_specials(*warps_.back());
   }
   live_warps_ = static_cast<std::uint32_t>(warps_.size());
+  if (shared_bytes > 0 && checks_enabled()) {
+    shadow = std::make_unique<SharedShadow>(shared_bytes, warps_.size());
+  }
 }
 
 std::string Block::name() const { return fmt::format("({},{},{})", at_.x, at_.y, at_.z); }
@@ -201,6 +204,7 @@ void Block::complete_if_full(std::uint32_t number) {
   }
   if (barrier.threads != 0) expected = (barrier.threads + 31) / 32 * 32;
   if (arrived < expected) return;
+  order();
   Barrier full;
   std::swap(full, barrier);
   for (const Waiter& waiter : full.waiters) {
