@@ -56,6 +56,7 @@ Memory::~Memory() {
 }
 
 std::uint64_t Memory::allocate(std::uint64_t bytes, MemoryKind kind, int device) {
+  if (bytes > arena_bytes) return 0;
   const std::uint64_t begin = bytes >= large / 2 ? round_up(next_, large) : next_;
   const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), page);
   if (begin + mapped + gap > arena_ + arena_bytes) return 0;
@@ -84,6 +85,12 @@ void Memory::release(std::uint64_t begin) {
   const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), page);
   madvise(pointer(begin), mapped, MADV_DONTNEED);
   mprotect(pointer(begin), mapped, PROT_NONE);
+}
+
+void Memory::release_all(int device) {
+  for (const auto& [begin, found] : allocations_) {
+    if (found.kind == MemoryKind::device && found.device == device && !found.freed) release(begin);
+  }
 }
 
 bool Memory::add(std::uint64_t begin, std::uint64_t bytes, int device) {

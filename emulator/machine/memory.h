@@ -35,6 +35,7 @@ class Memory {
   // Zero-filled, at a multiple of 512 B. Returns 0 if the device has too little left.
   std::uint64_t allocate(std::uint64_t bytes, MemoryKind kind, int device);
   void release(std::uint64_t begin);
+  void release_all(int device);  // of kind `device`
   // Memory that somebody else allocated. False if it overlaps registered memory.
   bool add(std::uint64_t begin, std::uint64_t bytes, int device);
   void remove(std::uint64_t begin);

@@ -100,6 +100,7 @@ cudaError_t launch(const void* function, Request request, void** args) {
   grid->cluster = {request.cluster.x, request.cluster.y, request.cluster.z};
   grid->dynamic_shared = static_cast<std::uint32_t>(request.shared);
   grid->params.resize(program.param_bytes);
+  if (!program.params.empty() && args == nullptr) return cudaErrorInvalidValue;
   for (std::size_t i = 0; i < program.params.size(); ++i) {
     std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
   }
@@ -162,6 +163,7 @@ EMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (attributes == nullptr) return cudaErrorInvalidValue;
     const emulator::Program& program = emulator::program_of(*kernel, thread_state().device);
     const emulator::Chip& chip = emulator::the_chip();
     *attributes = {};
@@ -211,6 +213,7 @@ EMULATOR_API cudaError_t cudaFuncGetName(const char** name, const void* function
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (name == nullptr) return cudaErrorInvalidValue;
     *name = kernel->name.c_str();
     return cudaSuccess;
   });
@@ -221,7 +224,7 @@ EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    if (threads <= 0) return cudaErrorInvalidValue;
+    if (threads <= 0 || blocks == nullptr) return cudaErrorInvalidValue;
     const int current = thread_state().device;
     const emulator::Program& program = emulator::program_of(*kernel, current);
     const auto count = static_cast<std::uint64_t>(threads);
