@@ -72,7 +72,8 @@ cudaError_t check(const Request& request, const Kernel& kernel, const Program& p
   if (cluster == 0 || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
     return cudaErrorInvalidConfiguration;
   }
-  if (cluster > 1 && (device.chip().major < 9 || cluster > 16)) return cudaErrorInvalidClusterSize;
+  if (cluster > 1 && (device.chip().major < 9 || cluster > (kernel.large_clusters ? 16u : 8u)))
+    return cudaErrorInvalidClusterSize;
   if (cluster >
       static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(device.chip().sm_count)) {
     return cudaErrorInvalidClusterSize;
@@ -199,7 +200,7 @@ EMULATOR_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttr
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       kernel->carveout = value;
     } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-      return cudaSuccess;
+      kernel->large_clusters = value != 0;
     } else {
       return cudaErrorInvalidValue;
     }
