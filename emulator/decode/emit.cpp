@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <stdexcept>
 
 #include "emulator/decode/control.h"
 #include "emulator/decode/decoder.h"
@@ -24,6 +24,10 @@ Effect effect_of(const ptx::Instruction& in, const Instr& decoded) {
   if (base == "cp" && decoded.op_class == OpClass::async_copy) return Effect::copy;
   if (base.starts_with("prefetch") || base == "applypriority") return Effect::none;
   return Effect::other;
+}
+
+[[noreturn]] void malformed_call(const ptx::Instruction& in) {
+  throw Fault(cudaErrorInvalidPtx, fmt::format("PTX line {}: malformed call", in.line));
 }
 
 }  // namespace
@@ -69,7 +73,14 @@ void Decoder::emit(Frame& frame) {
       out.guard = builder.use_predicate(guard);
       out.guard_negated = in.guard_negated;
     }
-    family(builder);
+    // Damaged PTX: parts of the opcode or of an operand that are not there.
+    try {
+      if (family != decode_control && in.parts.size() < 2) builder.unsupported("no type");
+      family(builder);
+    } catch (const std::out_of_range&) {
+      builder.unsupported("malformed");
+    }
+    if (out.run == nullptr) builder.unsupported();
     out.effect = effect_of(in, out);
     out.reads = static_cast<std::uint32_t>(program_.scoreboard.size());
     out.read_count = static_cast<std::uint16_t>(builder.reads_.size());
@@ -106,9 +117,11 @@ void Decoder::emit_copy(Place from, Place to, std::uint64_t bytes, std::uint32_t
 
 void Decoder::emit_call(Frame& frame, const ptx::Instruction& in) {
   const ptx::Operand none;
+  if (in.operands.empty()) malformed_call(in);
   const ptx::Operand* results = &none;
   std::size_t at = 0;
   if (in.operands[0].kind == ptx::OperandKind::list) results = &in.operands[at++];
+  if (at == in.operands.size()) malformed_call(in);
   const ptx::Operand& callee = in.operands[at++];
   const ptx::Operand* params = at < in.operands.size() ? &in.operands[at] : &none;
   Instr call;
@@ -133,6 +146,10 @@ void Decoder::emit_call(Frame& frame, const ptx::Instruction& in) {
   }
   Frame& target = frame_of(callee.name);
   const ptx::Function& function = *target.function;
+  if (params->parts.size() > function.params.size() ||
+      results->parts.size() > function.results.size()) {
+    malformed_call(in);
+  }
   for (std::size_t i = 0; i < params->parts.size(); ++i) {
     emit_copy(place_of(frame, params->parts[i]), target.variables[i], function.params.at(i).size,
               in.line);

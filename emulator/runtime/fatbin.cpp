@@ -22,12 +22,18 @@ constexpr std::uint64_t flag_zstd = 0x8000;
 constexpr std::uint64_t flag_lz4 = 0x2000;
 constexpr std::uint64_t flag_architecture = 0x100000;
 constexpr std::uint64_t flag_family = 0x200000;
+constexpr std::uint64_t entry_header = 64;  // the least
+constexpr std::uint64_t largest_text = std::uint64_t{1} << 28;
 
 template <typename T>
 T read(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
+}
+
+[[noreturn]] void damaged(const char* what) {
+  throw Fault(cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", what));
 }
 
 struct Entry {
@@ -46,6 +52,8 @@ std::string text_of(const Entry& entry) {
   }
   const auto* payload = reinterpret_cast<const char*>(entry.payload);
   if ((entry.flags & flag_zstd) == 0) return {payload, strnlen(payload, entry.stored)};
+  if (entry.compressed > entry.stored || entry.size > largest_text)
+    damaged("the size of compressed PTX");
   std::string text(entry.size, '\0');
   const std::size_t got = ZSTD_decompress(text.data(), text.size(), payload, entry.compressed);
   if (ZSTD_isError(got)) {
@@ -71,7 +79,11 @@ std::string read_ptx(const void* wrapper, int major, int minor) {
   std::set<std::string> seen;
   while (at < end) {
     Entry entry;
+    const auto left = static_cast<std::uint64_t>(end - at);
+    if (left < entry_header) damaged("an entry beyond its end");
     const auto header = read<std::uint32_t>(at + 4);
+    if (header < entry_header || header > left || read<std::uint64_t>(at + 8) > left - header)
+      damaged("an entry beyond its end");
     entry.payload = at + header;
     entry.stored = read<std::uint64_t>(at + 8);
     entry.compressed = read<std::uint32_t>(at + 16);
