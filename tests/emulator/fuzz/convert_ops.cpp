@@ -203,12 +203,21 @@ double value_of_8_bits(U64 code, int m) {
 U64 nearest_8_bits(double x, int m) {
   if (std::isnan(x)) return 0x7f;
   const U64 largest = m == 3 ? 0x7e : 0x7b;
-  const double magnitude = std::fmin(std::fabs(x), value_of_8_bits(largest, m));
+  static const auto tables = [] {
+    std::array<std::array<double, 128>, 2> values;
+    for (U64 code = 0; code < 128; ++code) {
+      values[0][code] = value_of_8_bits(code, 2);
+      values[1][code] = value_of_8_bits(code, 3);
+    }
+    return values;
+  }();
+  const auto& values = tables[m == 3 ? 1 : 0];
+  const double magnitude = std::fmin(std::fabs(x), values[largest]);
   U64 best = 0;
-  const auto distance = [&](U64 code) { return std::fabs(magnitude - value_of_8_bits(code, m)); };
   for (U64 code = 1; code <= largest; ++code) {
-    if (distance(code) < distance(best) || (distance(code) == distance(best) && code % 2 == 0))
-      best = code;
+    const double now = std::fabs(magnitude - values[code]);
+    const double least = std::fabs(magnitude - values[best]);
+    if (now < least || (now == least && code % 2 == 0)) best = code;
   }
   return (std::signbit(x) ? 0x80 : 0) | best;
 }

@@ -5,16 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 
-#include "emulator/decode/decoder.h"
-#include "emulator/machine/device.h"
-#include "emulator/machine/fault.h"
-#include "emulator/ptx/module.h"
+#include "tests/emulator/fuzz/machine.h"
 #include "tests/emulator/fuzz/program.h"
 
 namespace {
@@ -23,50 +18,17 @@ using fuzz::Program;
 using fuzz::State;
 using fuzz::Statement;
 
-class Machine {
- public:
-  explicit Machine(const std::string& chip_file) : chip_(emulator::read_chip(chip_file)) {
-    constexpr std::uint64_t bytes = 8 * fuzz::slots * 1024;
-    in_ = emulator::memory().allocate(bytes, emulator::MemoryKind::device, 0);
-    out_ = emulator::memory().allocate(bytes, emulator::MemoryKind::device, 0);
-  }
+using fuzz::Machine;
 
-  void run(const Program& program, std::vector<State>& states) {
-    const emulator::ptx::Module module = emulator::ptx::parse(fuzz::to_ptx(program));
-    emulator::Decoder decoder(module, [](std::string_view) { return std::nullopt; });
-    const emulator::Program code = decoder.decode("fuzz");
-    const std::size_t threads = states.size();
-    auto* in = reinterpret_cast<std::uint64_t*>(in_);
-    const auto* out = reinterpret_cast<const std::uint64_t*>(out_);
-    std::memset(reinterpret_cast<void*>(out_), 0, 8 * fuzz::slots * threads);
-    for (std::size_t s = 0; s < fuzz::slots; ++s)
-      for (std::size_t t = 0; t < threads; ++t) in[s * threads + t] = states[t].values[s];
-    auto grid = std::make_shared<emulator::Grid>();
-    grid->program = &code;
-    grid->block.x = static_cast<std::uint32_t>(threads);
-    grid->params.resize(16);
-    std::memcpy(grid->params.data(), &in_, 8);
-    std::memcpy(grid->params.data() + 8, &out_, 8);
-    bool ended = false;
-    if (device_ == nullptr) device_ = std::make_unique<emulator::Device>(chip_, 0);
-    std::unique_ptr<emulator::Device> device = std::move(device_);  // lost if this throws
-    device->launch(grid, now_, [&](emulator::Grid&, emulator::Time end) {
-      ended = true;
-      now_ = end;
-    });
-    while (!ended) device->advance(emulator::no_time, 1 << 20);
-    for (std::size_t s = 0; s < fuzz::slots; ++s)
-      for (std::size_t t = 0; t < threads; ++t) states[t].values[s] = out[s * threads + t];
-    device_ = std::move(device);
-  }
-
- private:
-  emulator::Chip chip_;
-  std::uint64_t in_ = 0;
-  std::uint64_t out_ = 0;
-  std::unique_ptr<emulator::Device> device_;
-  emulator::Time now_ = 0;
-};
+void run(Machine& machine, const Program& program, std::vector<State>& states) {
+  const std::size_t threads = states.size();
+  std::vector<std::uint64_t> in(fuzz::slots * threads), out(fuzz::slots * threads);
+  for (std::size_t s = 0; s < fuzz::slots; ++s)
+    for (std::size_t t = 0; t < threads; ++t) in[s * threads + t] = states[t].values[s];
+  machine.run(fuzz::to_ptx(program), 1, static_cast<std::uint32_t>(threads), in, out);
+  for (std::size_t s = 0; s < fuzz::slots; ++s)
+    for (std::size_t t = 0; t < threads; ++t) states[t].values[s] = out[s * threads + t];
+}
 
 // The first difference, or an error; none: they agree.
 std::optional<std::string> difference(Machine& machine, const Program& program,
@@ -74,7 +36,7 @@ std::optional<std::string> difference(Machine& machine, const Program& program,
   std::vector<State> want = fuzz::initial_states(program, seed);
   std::vector<State> got = want;
   try {
-    machine.run(program, got);
+    run(machine, program, got);
   } catch (const std::exception& error) {
     return error.what();
   }
