@@ -11,7 +11,7 @@
 namespace emulator::ptx {
 namespace {
 
-constexpr std::uint64_t largest_variable = std::uint64_t{1} << 32;  // elements
+constexpr std::uint64_t largest_variable = std::uint64_t{1} << 32;     // elements
 constexpr std::uint64_t largest_initialized = std::uint64_t{1} << 30;  // B
 constexpr int deepest = 64;
 

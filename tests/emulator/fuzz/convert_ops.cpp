@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// cvt between all scalar types, and to and from packed ones.
+// cvt between all scalar types.
 #include <cmath>
 
 #include "tests/emulator/fuzz/exact.h"
@@ -144,10 +144,8 @@ void add_integer_to_real(std::vector<Op>& ops) {
   }
 }
 
-U64 converted(const Format& to, double x, Round round, bool saturates, bool relu) {
+U64 converted(const Format& to, double x, Round round, bool saturates) {
   if (saturates) x = std::isnan(x) || x <= 0 ? 0 : std::fmin(x, 1);
-  if (relu && x < 0) x = 0;
-  if (relu && x == 0) x = 0.0;
   return from_double(to, x, round);
 }
 
@@ -160,7 +158,7 @@ void add_real_conversion(std::vector<Op>& ops, const Real& to, const Real& from)
                                    from.format,
                                    flushed(from.format, x, flushes && from.format.bits == 32));
                                if (integral) v = to_integral(v, round);
-                               const U64 r = converted(to.format, v, round, saturates, false);
+                               const U64 r = converted(to.format, v, round, saturates);
                                return flushed(to.format, r, flushes && to.format.bits == 32);
                              }));
     if (to.format.bits == 64) {  // the payload of its NaN is open
@@ -187,95 +185,6 @@ void add_real_conversion(std::vector<Op>& ops, const Real& to, const Real& from)
   }
 }
 
-// The value of an 8-bit float by its definition, e4m3 with 3 bits of mantissa or e5m2 with 2.
-double value_of_8_bits(U64 code, int m) {
-  const int bias = m == 3 ? 7 : 15;
-  const auto exponent = static_cast<int>(code >> m & (m == 3 ? 15 : 31));
-  const double fraction = std::ldexp(static_cast<double>(code & ((1u << m) - 1)), -m);
-  const double sign = code & 0x80 ? -1 : 1;
-  if (m == 3 && (code & 0x7f) == 0x7f) return NAN;
-  if (m == 2 && exponent == 31) return fraction == 0 ? sign * INFINITY : NAN;
-  return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias)
-                               : std::ldexp(1 + fraction, exponent - bias));
-}
-
-// The nearest of all finite values, of two the even one; beyond the largest: the largest.
-U64 nearest_8_bits(double x, int m) {
-  if (std::isnan(x)) return 0x7f;
-  const U64 largest = m == 3 ? 0x7e : 0x7b;
-  static const auto tables = [] {
-    std::array<std::array<double, 128>, 2> values;
-    for (U64 code = 0; code < 128; ++code) {
-      values[0][code] = value_of_8_bits(code, 2);
-      values[1][code] = value_of_8_bits(code, 3);
-    }
-    return values;
-  }();
-  const auto& values = tables[m == 3 ? 1 : 0];
-  const double magnitude = std::fmin(std::fabs(x), values[largest]);
-  U64 best = 0;
-  for (U64 code = 1; code <= largest; ++code) {
-    const double now = std::fabs(magnitude - values[code]);
-    const double least = std::fabs(magnitude - values[best]);
-    if (now < least || (now == least && code % 2 == 0)) best = code;
-  }
-  return (std::signbit(x) ? 0x80 : 0) | best;
-}
-
-void add_packed(std::vector<Op>& ops) {
-  for (const bool relu : {false, true}) {
-    const std::string tail = relu ? ".relu" : "";
-    for (const Real* to : {&reals[0], &reals[1]}) {
-      for (const Direction* d : {&directions[0], &directions[1]}) {
-        const Format& f = to->format;
-        const Round round = d->round;
-        const auto one = [&f, round, relu](U64 x) {
-          return converted(f, value_of(f32, x & 0xffffffff), round, false, relu);
-        };
-        ops.push_back({std::string("cvt.") + d->name + tail + "." + to->name + "x2.f32 $0, $1, $2;",
-                       "r", "rr", [one](const Sources& in, Results& out, bool&) {
-                         out[0] = one(in[0]) << 16 | one(in[1]);
-                       }});
-        ops.push_back(
-            conversion(std::string(".") + d->name + tail, to->name, "f32", "h", "r", one));
-      }
-    }
-    for (const int m : {3, 2}) {
-      const std::string name = m == 3 ? "e4m3x2" : "e5m2x2";
-      const auto one = [m, relu](double x) { return nearest_8_bits(relu && x <= 0 ? 0.0 : x, m); };
-      ops.push_back({"cvt.rn.satfinite" + tail + "." + name + ".f32 $0, $1, $2;", "h", "rr",
-                     [one](const Sources& in, Results& out, bool&) {
-                       out[0] = one(value_of(f32, in[0])) << 8 | one(value_of(f32, in[1]));
-                     }});
-      ops.push_back({"cvt.rn.satfinite" + tail + "." + name + ".f16x2 $0, $1;", "h", "r",
-                     [one](const Sources& in, Results& out, bool&) {
-                       out[0] = one(value_of(f16, in[0] >> 16)) << 8 |
-                                one(value_of(f16, in[0] & 0xffff));
-                     }});
-    }
-  }
-  for (const int m : {3, 2}) {
-    for (const bool relu : {false, true}) {
-      ops.push_back(conversion(relu ? ".rn.relu" : ".rn", "f16x2", m == 3 ? "e4m3x2" : "e5m2x2",
-                               "r", "h", [m, relu](U64 x) {
-                                 const auto one = [&](U64 code) {
-                                   return converted(f16, value_of_8_bits(code & 0xff, m),
-                                                    Round::nearest, false, relu);
-                                 };
-                                 return one(x) | one(x >> 8) << 16;
-                               }));
-    }
-  }
-  for (const bool away : {false, true}) {
-    ops.push_back(conversion(away ? ".rna" : ".rn", "tf32", "f32", "r", "r", [away](U64 x) -> U64 {
-      if (is_nan(f32, x)) return 0x7fffffff;
-      if (!away) return from_double(tf32, value_of(f32, x), Round::nearest) << 13;
-      if (std::isinf(value_of(f32, x))) return x;
-      return (x + 0x1000) & 0xffffe000;  // half of the last kept place; carries are right
-    }));
-  }
-}
-
 }  // namespace
 
 void add_conversions(Table& table) {
@@ -285,7 +194,6 @@ void add_conversions(Table& table) {
   add_integer_to_real(ops);
   for (const Real& to : reals)
     for (const Real& from : reals) add_real_conversion(ops, to, from);
-  add_packed(ops);
 }
 
 const Table& table() {
@@ -298,6 +206,7 @@ const Table& table() {
     add_real_ops(t);
     add_half_ops(t);
     add_conversions(t);
+    add_packed_conversions(t);
     return t;
   }();
   return result;

@@ -83,5 +83,6 @@ void add_compare_ops(Table& table);
 void add_real_ops(Table& table);
 void add_half_ops(Table& table);
 void add_conversions(Table& table);
+void add_packed_conversions(Table& table);
 
 }  // namespace fuzz
