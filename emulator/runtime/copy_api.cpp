@@ -100,7 +100,7 @@ cudaError_t wrong_symbol(const void* symbol) {
                                                         : cudaErrorInvalidValue;
 }
 
-bool is_device(int device) { return device >= 0 && device < emulator::the_chip().devices; }
+bool exists(int device) { return device >= 0 && device < emulator::the_chip().devices; }
 
 }  // namespace
 
@@ -135,16 +135,16 @@ EMULATOR_API cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const
 }
 EMULATOR_API cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                                         std::size_t bytes) {
-  return call([&](Lock& lock) -> cudaError_t {
-    if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
+  return call([&](Lock& lock) {
+    if (!exists(to_device) || !exists(from_device)) return cudaErrorInvalidDevice;
     return copy(to, from, line(bytes), cudaMemcpyDeviceToDevice, nullptr, Waits::yes, lock);
   });
 }
 EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
                                              int from_device, std::size_t bytes,
                                              cudaStream_t stream) {
-  return call([&](Lock& lock) -> cudaError_t {
-    if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
+  return call([&](Lock& lock) {
+    if (!exists(to_device) || !exists(from_device)) return cudaErrorInvalidDevice;
     return copy(to, from, line(bytes), cudaMemcpyDeviceToDevice, stream, Waits::no, lock);
   });
 }
