@@ -69,6 +69,8 @@ cudaError_t copy(void* to, const void* from, CopyShape shape, cudaMemcpyKind kin
   return added;
 }
 
+bool exists(int device) { return device >= 0 && device < emulator::the_chip().devices; }
+
 CopyShape line(std::size_t bytes) { return {bytes, 1, bytes, bytes}; }
 
 cudaError_t fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t rows,
@@ -99,8 +101,6 @@ cudaError_t wrong_symbol(const void* symbol) {
   return emulator::registry().symbol(symbol) == nullptr ? cudaErrorInvalidSymbol
                                                         : cudaErrorInvalidValue;
 }
-
-bool exists(int device) { return device >= 0 && device < emulator::the_chip().devices; }
 
 }  // namespace
 
