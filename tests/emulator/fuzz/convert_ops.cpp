@@ -202,6 +202,7 @@ const Table& table() {
     add_integer_ops(t);
     add_carry_ops(t);
     add_bit_ops(t);
+    add_memory_ops(t);
     add_compare_ops(t);
     add_real_ops(t);
     add_half_ops(t);

@@ -115,14 +115,14 @@ class Generator {
     s.amount = random_.below(kind == Kind::exchange ? 100 : 32);
     static constexpr int segments[] = {0, 0x10, 0x18, 0x1e};
     s.control = segments[random_.below(4)] << 8 | (random_.chance(50) ? 31 : random_.below(32));
-    const Class c = kind == Kind::exchange ? "hrd"[s.mode % 3]
-                    : kind == Kind::match  ? "rd"[s.mode % 2]
-                    : kind == Kind::vote   ? 'p'
-                                           : 'r';
+    const Class c = kind == Kind::exchange                        ? "hrd"[s.mode % 3]
+                    : kind == Kind::match || kind == Kind::atomic ? "rd"[s.mode % 2]
+                    : kind == Kind::vote                          ? 'p'
+                                                                  : 'r';
     s.sources.push_back({some_register(c)});
-    s.results.push_back(kind == Kind::exchange                 ? some_register(c)
-                        : kind == Kind::vote && s.mode % 4 > 0 ? some_register('p')
-                                                               : some_register('r'));
+    s.results.push_back(kind == Kind::exchange || kind == Kind::atomic ? some_register(c)
+                        : kind == Kind::vote && s.mode % 4 > 0         ? some_register('p')
+                                                                       : some_register('r'));
     s.results.push_back(some_register('p'));
     s.negated = random_.chance(50);
     return s;
@@ -138,9 +138,9 @@ class Generator {
         static constexpr Kind kinds[] = {Kind::branch, Kind::branch, Kind::loop, Kind::jump};
         list.push_back(nested(kinds[random_.below(4)], depth));
       } else if (roll < 30 && depth == 0) {  // all threads must come here
-        static constexpr Kind kinds[] = {Kind::exchange, Kind::exchange, Kind::shuffle,
-                                         Kind::vote,     Kind::reduce,   Kind::match};
-        list.push_back(collective(kinds[random_.below(6)]));
+        static constexpr Kind kinds[] = {Kind::exchange, Kind::exchange, Kind::shuffle, Kind::vote,
+                                         Kind::reduce,   Kind::match,    Kind::atomic};
+        list.push_back(collective(kinds[random_.below(7)]));
       } else {
         list.push_back(
             of(random_.of(table().ops[static_cast<std::size_t>(random_.below(families))])));

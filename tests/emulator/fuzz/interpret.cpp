@@ -125,6 +125,23 @@ void run_match(const Statement& s, State* warp) {
   }
 }
 
+template <typename T, typename S>
+void run_atomic(const Statement& s, std::vector<State>& states) {
+  const auto value = [&](State& state) { return static_cast<T>(at(state, s.sources[0].reg)); };
+  const bool sign = s.mode / 12 % 2 != 0;
+  const auto less = [sign](T x, T y) {
+    return sign ? static_cast<S>(x) < static_cast<S>(y) : x < y;
+  };
+  T r = value(states[0]);
+  for (State& state : states) {
+    const T x = value(state);
+    const T results[] = {
+        static_cast<T>(r + x), less(x, r) ? x : r, less(x, r) ? r : x, r & x, r | x, r ^ x};
+    r = results[s.mode / 2 % 6];
+  }
+  for (State& state : states) at(state, s.results[0]) = r;
+}
+
 void run(const std::vector<Statement>& list, std::vector<State>& states, const Threads& active);
 
 void run_nested(const Statement& s, std::vector<State>& states, const Threads& active) {
@@ -177,6 +194,13 @@ void run(const std::vector<Statement>& list, std::vector<State>& states, const T
         break;
       case Kind::match:
         for_warps(run_match);
+        break;
+      case Kind::atomic:
+        if (s.results[0].size == 'd') {
+          run_atomic<U64, std::int64_t>(s, states);
+        } else {
+          run_atomic<U32, std::int32_t>(s, states);
+        }
         break;
       default:
         run_nested(s, states, active);

@@ -16,6 +16,9 @@ namespace fuzz {
 // Registers by size: h 16 bits, r 32, d 64, p a predicate.
 using Class = char;
 
+// A function that kernels call.
+const char* helper_text();
+
 using Sources = std::array<std::uint64_t, 5>;
 using Results = std::array<std::uint64_t, 2>;
 // `carry` is the condition code.
@@ -79,6 +82,7 @@ Op with_immediates(const std::string& opcode, F f) {
 void add_integer_ops(Table& table);
 void add_carry_ops(Table& table);
 void add_bit_ops(Table& table);
+void add_memory_ops(Table& table);
 void add_compare_ops(Table& table);
 void add_real_ops(Table& table);
 void add_half_ops(Table& table);

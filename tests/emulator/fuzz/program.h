@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   vote,
   reduce,
   match,
+  atomic,
 };
 
 struct Statement {

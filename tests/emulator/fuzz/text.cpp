@@ -7,6 +7,8 @@
 namespace fuzz {
 namespace {
 
+constexpr const char* atomic_operations[] = {"add", "min", "max", "and", "or", "xor"};
+
 std::string name_of(Register r) { return fmt::format("%{}{}", r.size, r.index); }
 
 std::string text_of(const Operand& o) {
@@ -25,20 +27,21 @@ class Writer {
     text_ = fmt::format(R"(.version 8.6
 .target sm_90
 .address_size 64
-.visible .entry fuzz(.param .u64 in, .param .u64 out)
+{}.visible .entry fuzz(.param .u64 in, .param .u64 out)
 {{
 .reg .b16 %h<8>, %ht, %hu;
 .reg .b32 %r<12>, %rt, %me, %own, %other, %count<4>;
 .reg .b64 %d<8>, %dt, %at;
 .reg .pred %p<6>, %pt;
 .shared .align 8 .b8 buffer[{}];
+.local .align 16 .b8 scratch[16];
 mov.u32 %me, %tid.x;
 mov.u32 %own, buffer;
 mad.lo.u32 %own, %me, 8, %own;
 ld.param.u64 %at, [in];
 mad.wide.u32 %at, %me, 8, %at;
 )",
-                        8 * threads_);
+                        helper_text(), 8 * threads_);
     for_slots([&](Register r, int offset) {
       if (r.size == 'p')
         line("ld.global.u32 %rt, [%at+{}]; setp.ne.u32 {}, %rt, 0;", offset, name_of(r));
@@ -156,10 +159,24 @@ mad.wide.u32 %at, %me, 8, %at;
                     s.negated ? "!" : "", a);
       case Kind::reduce:
         return line("redux.sync.{} {}, {}, 0xffffffff;", reductions[s.mode % 9], d, a);
+      case Kind::atomic:
+        return write_atomic(s);
       default:
         return line("match.{}.sync.b{} {}{}, {}, 0xffffffff;", s.mode / 2 % 2 ? "all" : "any",
                     s.mode % 2 ? 64 : 32, d, s.mode / 2 % 2 ? "|" + p : "", a);
     }
+  }
+
+  // All threads combine their values in one word, which begins as that of thread 0.
+  void write_atomic(const Statement& s) {
+    const std::string d = name_of(s.results[0]), a = name_of(s.sources[0].reg);
+    const int width = s.results[0].size == 'd' ? 64 : 32;
+    const char* op = atomic_operations[s.mode / 2 % 6];
+    const char kind = s.mode / 2 % 6 > 2 ? 'b' : s.mode / 12 % 2 && s.mode / 2 % 6 != 0 ? 's' : 'u';
+    line("mov.u32 %other, buffer; setp.eq.u32 %pt, %me, 0; @%pt st.shared.b{} [%other], {};", width,
+         a);
+    line("bar.sync 0; red.shared.{}.{}{} [%other], {}; bar.sync 0;", op, kind, width, a);
+    line("ld.shared.b{} {}, [%other]; bar.sync 0;", width, d);
   }
 
   int threads_ = 0;
