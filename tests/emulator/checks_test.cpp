@@ -21,6 +21,7 @@ class Checks : public testing::Test {
   void SetUp() override {
     ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device_), 256), cudaSuccess);
   }
+  void TearDown() override { ASSERT_EQ(cudaDeviceReset(), cudaSuccess); }
   // What the library says on stderr.
   std::string said(int which, U32* in, cudaError_t expected = cudaSuccess) {
     testing::internal::CaptureStderr();
