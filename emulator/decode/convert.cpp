@@ -29,8 +29,10 @@ U64 convert(U64 bits, const Conversion& c) {
   }
   if (c.saturate) x = x > 0 ? (x < 1 ? x : 1.0) : 0.0;
   if (c.relu && !std::isnan(x)) x = x > 0 ? x : 0.0;
-  if (c.flush && c.to == Name::f32 && std::fabs(x) < smallest) x = std::copysign(0.0, x);
-  return store_real(x, c.to, rounding);
+  const U64 r = store_real(x, c.to, rounding);
+  // What has been rounded up to the smallest normal number stays.
+  const bool subnormal = (r & 0x7f800000) == 0;
+  return c.flush && c.to == Name::f32 && subnormal ? r & 0x80000000 : r;
 }
 
 U64 load_bits(Warp& w, std::int32_t slot, bool wide, int l) {
