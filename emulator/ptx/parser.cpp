@@ -137,6 +137,7 @@ Variable Parser::variable(Space space) {
       if (bytes == 0) fail("expected a type");
     }
   }
+  if (bytes == 0) fail("expected a type");
   bytes *= lanes;
   result.align = std::max(result.align, static_cast<std::uint32_t>(bytes));
   result.name = word();

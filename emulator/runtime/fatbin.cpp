@@ -22,6 +22,7 @@ constexpr std::uint64_t flag_zstd = 0x8000;
 constexpr std::uint64_t flag_lz4 = 0x2000;
 constexpr std::uint64_t flag_architecture = 0x100000;
 constexpr std::uint64_t flag_family = 0x200000;
+constexpr std::uint64_t blob_header = 16;
 constexpr std::uint64_t entry_header = 64;  // the least
 constexpr std::uint64_t largest_text = std::uint64_t{1} << 28;
 
@@ -72,7 +73,8 @@ std::string read_ptx(const void* wrapper, int major, int minor) {
   if (read<std::uint32_t>(blob) != blob_magic) {
     throw Fault(cudaErrorInvalidKernelImage, "not a fat binary");
   }
-  const std::byte* at = blob + read<std::uint16_t>(blob + 6);
+  if (read<std::uint16_t>(blob + 6) != blob_header) damaged("the size of its header");
+  const std::byte* at = blob + blob_header;
   const std::byte* end = at + read<std::uint64_t>(blob + 8);
   const auto capability = static_cast<std::uint32_t>(10 * major + minor);
   std::optional<Entry> best;

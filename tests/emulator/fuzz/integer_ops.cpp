@@ -25,6 +25,12 @@ template <typename T>
 T cut(Wide x) {
   return static_cast<T>(static_cast<unsigned __int128>(x));
 }
+// Sums and products of 64-bit numbers wrap at 128 bits, of which fewer are kept.
+template <typename T>
+T product(T a, T b) {
+  return static_cast<T>(static_cast<unsigned __int128>(wide(a)) *
+                        static_cast<unsigned __int128>(wide(b)));
+}
 template <typename T>
 T saturated(Wide x) {
   return static_cast<T>(
@@ -47,9 +53,9 @@ void of_type(std::vector<Op>& ops, const std::string& t) {
   };
   add("add", [](T a, T b) -> T { return cut<T>(wide(a) + wide(b)); });
   add("sub", [](T a, T b) -> T { return cut<T>(wide(a) - wide(b)); });
-  add("mul.lo", [](T a, T b) -> T { return cut<T>(wide(a) * wide(b)); });
+  add("mul.lo", [](T a, T b) -> T { return product(a, b); });
   add("mul.hi", [](T a, T b) -> T { return high(a, b); });
-  add("mad.lo", [](T a, T b, T c) -> T { return cut<T>(wide(a) * wide(b) + wide(c)); });
+  add("mad.lo", [](T a, T b, T c) -> T { return cut<T>(wide(product(a, b)) + wide(c)); });
   add("mad.hi", [](T a, T b, T c) -> T { return cut<T>(wide(high(a, b)) + wide(c)); });
   add("min", [](T a, T b) -> T { return a < b ? a : b; });
   add("max", [](T a, T b) -> T { return a > b ? a : b; });
