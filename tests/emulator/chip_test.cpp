@@ -3,6 +3,7 @@
 #include "emulator/machine/chip.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,8 +14,13 @@ using emulator::read_chip;
 
 nlohmann::json tiny() { return nlohmann::json::parse(std::ifstream(EMULATOR_CHIPS "/tiny.json")); }
 
+// Of its own for each process: tests run side by side.
+std::string temporary_file() {
+  return testing::TempDir() + "/chip_test_" + std::to_string(getpid()) + ".json";
+}
+
 std::string why_refused(const nlohmann::json& chip) {
-  const std::string path = testing::TempDir() + "/chip_test.json";
+  const std::string path = temporary_file();
   std::ofstream(path) << chip;
   try {
     read_chip(path);
@@ -53,7 +59,7 @@ TEST(Chip, RefusalsNameTheKey) {
 
 // Why a text is refused: one line that names the file.
 std::string why_text_refused(const std::string& text) {
-  const std::string path = testing::TempDir() + "/chip_test_text.json";
+  const std::string path = temporary_file();
   std::ofstream(path) << text;
   try {
     read_chip(path);
