@@ -19,6 +19,16 @@
 namespace warpmeter {
 namespace {
 
+// What a device is, as far as runs that belong together must agree.
+std::string identity(const Run& run) {
+  std::string text = run.device;
+  for (const char* fact : {"cpu.model", "name", "emulated.chip_hash"}) {
+    const std::string value = fact_text(run.facts, fact);
+    if (!value.empty()) text += " " + value;
+  }
+  return text;
+}
+
 void require_one_device(std::span<const Run> runs) {
   if (runs.empty()) throw InputError("calibrate: no runs given; name at least one *.run.json");
   const Run& first = runs.front();
@@ -28,11 +38,10 @@ void require_one_device(std::span<const Run> runs) {
           fmt::format("calibrate: runs of source {} and {} do not mix; calibrate them one by one",
                       to_string(first.source), to_string(run.source)));
     }
-    const std::string model = fact_text(run.facts, "cpu.model");
-    if (run.device != first.device || model != fact_text(first.facts, "cpu.model")) {
+    if (identity(run) != identity(first)) {
       throw InputError(fmt::format(
           "calibrate: runs of devices \"{}\" and \"{}\" do not mix; calibrate them one by one",
-          first.device + " " + fact_text(first.facts, "cpu.model"), run.device + " " + model));
+          identity(first), identity(run)));
     }
   }
 }
@@ -123,7 +132,10 @@ Machine calibrate(std::span<const Run> runs) {
     calibrate_latency(run, kind, draft);
     calibrate_bandwidth(run, kind, draft);
     if (kind == DeviceKind::cpu) calibrate_saturation(run, draft);
-    if (kind == DeviceKind::cuda) calibrate_transfer(run, draft);
+    if (kind == DeviceKind::cuda) {
+      calibrate_geometry(run, draft);
+      calibrate_transfer(run, draft);
+    }
     calibrate_scalars(run, kind, draft);
     add_covariance(draft);
   }

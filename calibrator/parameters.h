@@ -14,6 +14,10 @@ namespace warpmeter {
 // the facts do not say a level's size, its knees do.
 void calibrate_bandwidth(const Run& run, DeviceKind kind, Draft& draft);
 
+// line.<l1, l2>, sector.<l1, l2>, latency.l2.hit.<nearest, farthest>_pair of a GPU. Needs the
+// latency parameters.
+void calibrate_geometry(const Run& run, Draft& draft);
+
 // bandwidth.dram.saturated.core, latency.dram.in_flight, concurrency.dram.core.
 void calibrate_saturation(const Run& run, Draft& draft);
 

@@ -35,6 +35,8 @@ void calibrate_fma(const Run& run, DeviceKind kind, Draft& draft) {
         Points points = with(with(selection.usable, "type", type), "phase", phase);
         if (kind == DeviceKind::cpu) {
           points = with(points, "threads", scope == "core" ? 1 : all_threads);
+        } else {
+          points = with(points, "scope", "device");
         }
         fill(draft, fmt::format("throughput.fma.{}.{}.{}", type, scope, phase), Unit::op_per_second,
              selection, points, fmt::format("throughput.fma with phase={}, type={}", phase, type));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/emulate.h"
 #include "core/error.h"
 #include "kernels/llm/table.h"
 #include "microbench/host/table.h"
@@ -32,6 +33,8 @@ Choice choose_device(const std::string& text) {
   if (text == "cpu") return {host(), "asked for"};
   std::string why_none;
   const std::vector<Device> gpus = find_gpus(why_none);
+  if (gpus.empty() && emulation_asked_for())
+    throw InputError("the emulated GPU did not start; the line above says why");
   if (text.empty()) {
     if (gpus.empty()) return {host(), "no GPU: " + why_none};
     return {gpus.front(), "the first GPU"};

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/context.h"
+#include "cli/emulate.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/version.h"
@@ -31,6 +32,10 @@ int run_command(int argc, char** argv) {
   CLI::App app(description, "warpmeter");
   app.set_version_flag("--version", "warpmeter " WARPMETER_VERSION);
   app.require_subcommand(1);
+  std::string chip;
+  app.add_option("--emulate", chip,
+                 "run on an emulated GPU instead of a real one: tiny, duo, ampere_like, "
+                 "hopper_like or a chip file (docs/emulator.md)");
   Context context;
   context.argv.assign(argv, argv + argc);
   add_doctor(app, context);
@@ -67,6 +72,7 @@ int main(int argc, char** argv) {
   using namespace warpmeter;
   catch_interrupts();
   try {
+    start_emulated(argc, argv);
     return run_command(argc, argv);
   } catch (const InputError& error) {
     return fail(error.what(), exit_bad_input);

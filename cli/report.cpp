@@ -30,6 +30,18 @@ Json json_if_there(const std::filesystem::path& file) {
   return std::filesystem::exists(file) ? read_json(file) : Json();
 }
 
+// Emulated numbers on one page with others would be taken for hardware's.
+void refuse_mixture(const std::filesystem::path& folder, const ReportInput& input) {
+  bool emulated = input.machine && input.machine->source == Source::emulated;
+  bool other = input.machine && !emulated;
+  for (const Run& run : input.runs) (run.source == Source::emulated ? emulated : other) = true;
+  if (emulated && other)
+    throw InputError(fmt::format(
+        "{} holds emulated and other documents, which do not mix; keep them in folders of their "
+        "own",
+        folder.string()));
+}
+
 }  // namespace
 
 std::filesystem::path write_report(const std::filesystem::path& folder) {
@@ -40,6 +52,7 @@ std::filesystem::path write_report(const std::filesystem::path& folder) {
   for (const auto& file : run_files(folder)) input.runs.push_back(load_run(file));
   if (std::filesystem::exists(folder / "machine.json"))
     input.machine = load_machine(folder / "machine.json");
+  refuse_mixture(folder, input);
   if (input.runs.empty() && !input.machine) {
     throw InputError(fmt::format(
         "{} holds neither a *.run.json nor a machine.json; run `warpmeter run --out {}`",

@@ -19,4 +19,8 @@ struct Device {
 
 std::string to_string(const Device& device);
 
+// True for a device of the emulated GPU, by its facts: nothing measured on it may pass for
+// hardware, and its clock is virtual, so that load on this host does not disturb it.
+bool is_emulated(const Device& device);
+
 }  // namespace warpmeter

@@ -77,15 +77,14 @@ double timer_resolution_s(cudaStream_t stream) {
   return 1e-9 * static_cast<double>(step_ns);
 }
 
-Settling settle_clock(cudaStream_t stream, int sm_count, double limit_s) {
-  constexpr std::uint64_t probe_cycles = 10'000'000;  // 5 ms at 2 GHz
+Settling settle_clock(cudaStream_t stream, int sm_count, const Pace& pace) {
   constexpr std::size_t window = 5;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   Settling result;
   std::vector<double> readings;
-  while (!result.settled && result.seconds < limit_s) {
-    const auto reading = read_stamps(run_busy(stream, sm_count, 32, probe_cycles));
+  while (!result.settled && result.seconds < pace.settle_s) {
+    const auto reading = read_stamps(run_busy(stream, sm_count, 32, pace.probe_cycles));
     result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!reading) break;
     readings.push_back(reading->hz);

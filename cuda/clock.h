@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "cuda/pace.h"
 #include "cuda/stamp.h"
 
 namespace warpmeter {
@@ -30,13 +31,13 @@ std::optional<ClockReading> read_stamps(std::span<const Stamp> stamps);
 double timer_resolution_s(cudaStream_t stream);
 
 // One light block per SM, until the clock changes by less than 0.5 % over five readings or
-// `limit_s` is over: brings an idle device out of its low clocks before anything is timed.
+// `pace.settle_s` is over: brings an idle device out of its low clocks before anything is timed.
 struct Settling {
   double hz = 0;
   double seconds = 0;  // how long it took
   bool settled = false;
 };
-Settling settle_clock(cudaStream_t stream, int sm_count, double limit_s = 1.5);
+Settling settle_clock(cudaStream_t stream, int sm_count, const Pace& pace);
 
 // The ids of the SMs that blocks can run on, by a launch of several blocks per SM. Ids may have
 // gaps.

@@ -6,9 +6,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <string_view>
 
 #include "cuda/check.h"
 #include "cuda/links.h"
@@ -107,12 +110,30 @@ void add_pci(Facts& facts, int ordinal) {
   facts["persistence"] = optional_fact(nvml ? nvml->persistence(id) : std::nullopt, source);
 }
 
+// The emulated GPU names itself in the device's name and says in the environment which chip file
+// it read (docs/emulator.md).
+void add_emulation(Facts& facts) {
+  constexpr std::string_view prefix = "warpmeter emulated ";
+  const std::string name = fact_text(facts, "name");
+  if (!name.starts_with(prefix)) return;
+  facts["emulated"] = {true, std::nullopt, "cudaGetDeviceProperties: the device's name"};
+  facts["emulated.chip"] = {name.substr(prefix.size()), std::nullopt, "cudaGetDeviceProperties"};
+  const char* chip = std::getenv("WARPMETER_EMULATED_CHIP");
+  const std::string_view text = chip != nullptr ? chip : "";
+  const auto space = text.rfind(' ');
+  facts["emulated.chip_hash"] = {
+      space == text.npos ? Json() : Json(std::string(text.substr(space + 1))), std::nullopt,
+      "environment: WARPMETER_EMULATED_CHIP"};
+}
+
 void add_environment(Facts& facts) {
   for (const char* name :
        {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE"}) {
     const char* value = std::getenv(name);
-    facts[fmt::format("env.{}", name)] = {value != nullptr ? Json(value) : Json(), std::nullopt,
-                                          "environment"};
+    std::string fact = fmt::format("env.{}", name);
+    std::transform(fact.begin(), fact.end(), fact.begin(),
+                   [](char c) { return char(std::tolower(static_cast<unsigned char>(c))); });
+    facts[fact] = {value != nullptr ? Json(value) : Json(), std::nullopt, "environment"};
   }
 }
 
@@ -132,6 +153,7 @@ std::string why_no_devices(cudaError_t status) {
 Facts read_cuda_facts(int ordinal) {
   Facts facts;
   add_properties(facts, ordinal);
+  add_emulation(facts);
   add_attributes(facts, ordinal);
   add_pci(facts, ordinal);
   add_environment(facts);

@@ -46,7 +46,7 @@ Campaign attempt(const Benchmark& benchmark, const Device& device, const Paramet
     campaign.conditions["stolen_s"] = reading.stolen_s;
     campaign.conditions["others_busy_s"] = reading.others_busy_s;
     campaign.conditions["wall_s"] = reading.wall_s;
-    campaign.reason = describe_contention(reading);
+    if (!is_emulated(device)) campaign.reason = describe_contention(reading);
     if (!campaign.reason.empty()) campaign.verdict = Verdict::contaminated;
   } catch (const UnsupportedError& error) {
     campaign.verdict = Verdict::unsupported;

@@ -50,7 +50,7 @@ void require_same_origin(const Document& a, const Document& b) {
   };
   refuse_if_different("source", to_string(a.source), to_string(b.source));
   refuse_if_different("device", a.device, b.device);
-  for (const std::string fact : {"cpu.model", "name", "product"}) {
+  for (const std::string fact : {"cpu.model", "name", "product", "emulated.chip_hash"}) {
     refuse_if_different(fact, fact_text(a.facts, fact), fact_text(b.facts, fact));
   }
 }

@@ -50,7 +50,7 @@ void copy(Warp& w, const Instr& i, U32 mask) {
     const bool writes = direction == Direction::to_global;
     const U64 done =
         direction == Direction::shared_to_shared
-            ? w.now + 2 * static_cast<U64>(device.chip().shared_latency) + size / 32
+            ? w.now + static_cast<U64>(device.chip().cluster_latency) + size / 32
             : device.model().bulk(w.block().sm(), writes ? to : from, size, writes, w.now);
     if (direction == Direction::to_global) {
       std::memcpy(resolve_one(w, i, l, to, size), source, size);

@@ -182,6 +182,7 @@ void Decoder::finish() {
   };
   for (Instr& instr : program_.code) {
     instr.pipe = pipe_of(instr.op_class);
+    instr.alone = stays_in_warp(instr);
     for (std::int32_t* offset : {&instr.a, &instr.b, &instr.c, &instr.d}) patch(*offset);
   }
   for (std::int32_t& offset : program_.extra) patch(offset);

@@ -42,6 +42,7 @@ const Key keys[] = {
     {"/timer_ns", &Chip::timer_ns, 1, 1e6},
     {"/shared/latency", &Chip::shared_latency, 1, 1e4},
     {"/shared/banks", &Chip::shared_banks, 1, 64},
+    {"/shared/cluster_latency", &Chip::cluster_latency, 1, 1e5},
     {"/l1/bytes", &Chip::l1_bytes, 1024, 1 << 22},
     {"/l1/line", &Chip::l1_line, 32, 256},
     {"/l1/sector", &Chip::l1_sector, 16, 128},
@@ -60,12 +61,15 @@ const Key keys[] = {
     {"/l2/sm_bytes_per_cycle", &Chip::l2_sm_bytes_per_cycle, 1, 1024},
     {"/l2/filled_by_copies", &Chip::l2_filled_by_copies, 0, 1},
     {"/l2/atomic_latency", &Chip::atomic_latency, 1, 1e5},
+    {"/l2/atomic_interval", &Chip::atomic_interval, 0, 1e4},
     {"/dram/latency", &Chip::dram_latency, 1, 1e5},
     {"/dram/channels", &Chip::dram_channels, 1, 256},
     {"/dram/bytes_per_second", &Chip::dram_bytes_per_second, 1e6, 1e14},
     {"/tlb/page_bytes", &Chip::tlb_page, 4096, 1 << 30},
-    {"/tlb/reach_bytes", &Chip::tlb_reach, 4096, any},
-    {"/tlb/miss_latency", &Chip::tlb_miss_latency, 0, 1e5},
+    {"/tlb/l1_reach_bytes", &Chip::tlb_l1_reach, 4096, any},
+    {"/tlb/l1_miss_latency", &Chip::tlb_l1_miss_latency, 0, 1e5},
+    {"/tlb/l2_reach_bytes", &Chip::tlb_l2_reach, 4096, any},
+    {"/tlb/l2_miss_latency", &Chip::tlb_l2_miss_latency, 0, 1e5},
     {"/host_link/latency", &Chip::host_latency, 1, 1e6},
     {"/host_link/bytes_per_second", &Chip::host_bytes_per_second, 1e6, 1e13},
     {"/host_link/copy_engines", &Chip::copy_engines, 1, 16},
@@ -116,6 +120,9 @@ class Reader {
 };
 
 void check(const Reader& reader, const Chip& chip) {
+  if ((chip.l1_sector & (chip.l1_sector - 1)) != 0) {
+    reader.fail("/l1/sector", "must be a power of 2");
+  }
   if (chip.l1_line % chip.l1_sector != 0 || chip.l1_line / chip.l1_sector > 8) {
     reader.fail("/l1/line", "must be 1 to 8 sectors");
   }
@@ -130,6 +137,9 @@ void check(const Reader& reader, const Chip& chip) {
   }
   if (chip.l1_latency > chip.l2_latency || chip.l2_latency > chip.dram_latency) {
     reader.fail("/l2/latency", "must lie between those of /l1 and /dram");
+  }
+  if (chip.tlb_l1_reach < chip.tlb_page || chip.tlb_l2_reach < chip.tlb_l1_reach) {
+    reader.fail("/tlb/l2_reach_bytes", "must be at least that of l1, which must hold a page");
   }
   if (chip.l2_slices % chip.l2_partitions != 0) {
     reader.fail("/l2/slices", "must be a multiple of /l2/partitions");

@@ -38,6 +38,7 @@ struct Chip {
 
   std::int64_t shared_latency = 0;
   std::int64_t shared_banks = 0;
+  std::int64_t cluster_latency = 0;  // of the shared memory of another block of the cluster
 
   std::int64_t l1_bytes = 0;  // with shared memory
   std::int64_t l1_line = 0;
@@ -58,14 +59,17 @@ struct Chip {
   double l2_sm_bytes_per_cycle = 0;
   std::int64_t l2_filled_by_copies = 0;  // 0 or 1
   std::int64_t atomic_latency = 0;
+  double atomic_interval = 0;  // cycles of a sector for each lane's atomic
 
   std::int64_t dram_latency = 0;
   std::int64_t dram_channels = 0;
   double dram_bytes_per_second = 0;  // all channels
 
   std::int64_t tlb_page = 0;
-  std::int64_t tlb_reach = 0;
-  std::int64_t tlb_miss_latency = 0;
+  std::int64_t tlb_l1_reach = 0;
+  std::int64_t tlb_l1_miss_latency = 0;  // added when the page is not in the SM's level
+  std::int64_t tlb_l2_reach = 0;
+  std::int64_t tlb_l2_miss_latency = 0;  // added when it is not in the shared level either
 
   std::int64_t host_latency = 0;     // cycles of a load from mapped host memory
   double host_bytes_per_second = 0;  // each way

@@ -6,19 +6,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
 
 #include "emulator/machine/fault.h"
 
 namespace emulator {
+namespace {
 
-Device::Device(const Chip& chip, int ordinal)
+// Cycles by which a scheduler may be ahead of others. Work that the host launches meanwhile begins
+// later than that.
+constexpr std::uint64_t lookahead = 64;
+
+}  // namespace
+
+Device::Device(const Chip& chip, int ordinal, Links& links)
     : chip_(chip),
       ordinal_(ordinal),
-      model_(chip, ordinal),
+      model_(chip, ordinal, links),
       ps_per_cycle_(1e12 / chip.sm_hz),
+      clock_(the_clock_model()),
       sms_(static_cast<std::size_t>(chip.sm_count)) {
   while (leaves_ < 4 * sms_.size()) leaves_ *= 2;
   tree_.assign(2 * leaves_, never);
+  for (std::size_t i = 0; i < op_classes; ++i) {
+    const Chip::Timing& timing = chip.timing[i];
+    costs_[i] = {static_cast<std::uint64_t>(timing.latency),
+                 static_cast<std::uint64_t>(std::llround(timing.interval * cycle_parts)),
+                 timing.interval};
+  }
+}
+
+ClockModel the_clock_model() {
+  const char* value = std::getenv("WARPMETER_EMULATED_CLOCK");
+  if (value == nullptr) return ClockModel::timed;
+  if (std::string_view(value) == "off") return ClockModel::off;
+  throw std::runtime_error(
+      fmt::format("WARPMETER_EMULATED_CLOCK is \"{}\"; it may be \"off\" or not set", value));
 }
 
 std::uint64_t Device::cycle_of(Time time) const {
@@ -59,156 +84,54 @@ bool Device::can_access(const Allocation& allocation) const {
          peers.contains(allocation.device);
 }
 
-Time Device::next_time() const {
-  if (grids_.empty()) return no_time;
-  std::uint64_t cycle = next_cycle();
-  // Grids that no SM works on yet wait for their begin.
-  for (const Running& running : grids_) {
-    if (!running.started) cycle = std::min(cycle, running.grid->begin_cycle);
-    if (running.grid->next_block < running.grid->blocks()) break;
-  }
-  return time_of(cycle);
-}
+Time Device::next_time() const { return grids_.empty() ? no_time : time_of(next_cycle()); }
 
 void Device::launch(std::shared_ptr<Grid> grid, Time begin,
                     std::function<void(Grid&, Time)> ended) {
   grid->begin_cycle = cycle_of(begin);
   grid->blocks_left = grid->blocks();
   grid->device = this;
+  const std::uint64_t cycle = grid->begin_cycle;
   grids_.push_back({std::move(grid), std::move(ended), std::chrono::steady_clock::now(), false});
-}
-
-int Device::blocks_per_sm(const Program& program, std::uint64_t threads,
-                          std::uint64_t shared) const {
-  if (threads == 0) return 0;
-  const std::uint64_t padded = (threads + 31) / 32 * 32;
-  auto count = static_cast<std::uint64_t>(chip_.sm_threads) / padded;
-  count = std::min(count, static_cast<std::uint64_t>(chip_.sm_blocks));
-  const std::uint64_t bytes = shared + program.shared_bytes;
-  if (bytes > 0) count = std::min(count, static_cast<std::uint64_t>(chip_.sm_shared_bytes) / bytes);
-  return static_cast<int>(count);
-}
-
-// The SM with room that has the fewest threads; what the block takes is counted there.
-Device::Sm* Device::find_room(const Grid& grid) {
-  const std::uint64_t threads = (grid.block.count() + 31) / 32 * 32;
-  const std::uint64_t shared = grid.shared_bytes();
-  Sm* best = nullptr;
-  for (Sm& sm : sms_) {
-    if (sm.block_count >= chip_.sm_blocks) continue;
-    if (sm.threads + threads > static_cast<std::uint64_t>(chip_.sm_threads)) continue;
-    if (sm.shared + shared > static_cast<std::uint64_t>(chip_.sm_shared_bytes)) continue;
-    if (best == nullptr || sm.threads < best->threads) best = &sm;
-  }
-  if (best == nullptr) return nullptr;
-  ++best->block_count;
-  best->threads += threads;
-  best->shared += shared;
-  return best;
-}
-
-// All blocks of a cluster, which may be one block, or none.
-bool Device::place_cluster(Grid& grid, std::uint64_t now) {
-  const Dim& c = grid.cluster;
-  std::vector<Sm*> rooms;
-  while (rooms.size() < c.count()) {
-    Sm* room = find_room(grid);
-    if (room == nullptr) break;
-    rooms.push_back(room);
-  }
-  if (rooms.size() < c.count()) {
-    for (Sm* room : rooms) {
-      --room->block_count;
-      room->threads -= (grid.block.count() + 31) / 32 * 32;
-      room->shared -= grid.shared_bytes();
-    }
-    return false;
-  }
-  const std::uint64_t number = grid.next_block / c.count();
-  const std::uint64_t across = grid.grid.x / c.x;
-  const std::uint64_t down = grid.grid.y / c.y;
-  const auto cluster = std::make_shared<Cluster>();
-  cluster->blocks.resize(c.count());
-  for (std::uint32_t rank = 0; rank < c.count(); ++rank) {
-    const std::uint64_t x = number % across * c.x + rank % c.x;
-    const std::uint64_t y = number / across % down * c.y + rank / c.x % c.y;
-    const std::uint64_t z = number / across / down * c.z + rank / c.x / c.y;
-    const auto index = static_cast<std::uint32_t>(rooms[rank] - sms_.data());
-    auto block = std::make_shared<Block>(grid, x + grid.grid.x * (y + grid.grid.y * z), index);
-    if (c.count() > 1) block->join(cluster, rank);
-    start_block(grid, std::move(block), now);
-  }
-  grid.next_block += c.count();
-  return true;
-}
-
-void Device::start_block(Grid& grid, std::shared_ptr<Block> block, std::uint64_t now) {
-  const std::uint32_t index = block->sm();
-  Sm& sm = sms_[index];
-  model_.set_carveout(index, static_cast<std::int64_t>(sm.shared));
-  const std::uint64_t begin = now + static_cast<std::uint64_t>(chip_.block_cycles);
-  for (const auto& warp : block->warps()) {
-    warp->pc = grid.program->entry;
-    warp->ready = begin;
-    wait_for_operands(*warp);
-    // To the scheduler with the fewest warps.
-    std::uint32_t target = 0;
-    for (std::uint32_t s = 1; s < 4; ++s) {
-      if (sm.schedulers[s].warps.size() < sm.schedulers[target].warps.size()) target = s;
-    }
-    sm.schedulers[target].warps.push_back(warp.get());
-  }
-  sm.blocks.push_back(std::move(block));
-  for (std::uint32_t s = 0; s < 4; ++s) choose(4 * index + s, now);
+  all_placed_ = false;
+  at(cycle, [this, cycle] { place_blocks(cycle); });
 }
 
 void Device::at(std::uint64_t cycle, std::function<void()> action) {
   actions_.push({cycle, action_count_++, std::move(action)});
+  until_ = std::min(until_, cycle);
 }
 
 std::uint64_t Device::next_cycle() const {
   return actions_.empty() ? tree_[1] : std::min(tree_[1], actions_.top().cycle);
 }
 
-// Blocks of a later grid start only when all of an earlier one have.
-void Device::place_blocks(std::uint64_t now) {
-  for (Running& running : grids_) {
-    Grid& grid = *running.grid;
-    if (grid.begin_cycle > now) return;
-    if (!running.started) {
-      running.started = true;
-      grid.counters_at_begin = model_.counters;
-      running.wall_begin = std::chrono::steady_clock::now();
-      if (&running == &grids_.front()) model_.begin_kernel();
-    }
-    while (grid.next_block < grid.blocks()) {
-      if (!place_cluster(grid, now)) return;
-    }
-  }
-}
-
 void Device::advance(Time limit, int steps) {
   grid_ended_ = false;
-  for (const Running& running : grids_) {
-    if (running.started) continue;
-    if (running.grid->begin_cycle <= std::min(next_cycle(), cycle_of(limit)))
-      place_blocks(running.grid->begin_cycle);
-    break;
-  }
   const std::uint64_t last = last_cycle_at(limit);
-  while (steps-- > 0 && !grid_ended_) {
+  while (steps > 0 && !grid_ended_) {
     const std::uint64_t cycle = next_cycle();
     if (cycle == never || cycle > last) break;
     if (!actions_.empty() && actions_.top().cycle == cycle) {
       const std::function<void()> action = actions_.top().run;
       actions_.pop();
       action();
+      --steps;
       continue;
     }
     std::size_t node = 1;
     while (node < leaves_) node = 2 * node + (tree_[2 * node] == cycle ? 0 : 1);
-    issue(static_cast<std::uint32_t>(node - leaves_), cycle);
-    if ((++steps_ & 0xfff) == 0) check_limits(cycle);
+    const std::uint32_t index = in_turn(static_cast<std::uint32_t>(node - leaves_), cycle);
+    until_ = std::min(others_next(index), last + 1);
+    if (!actions_.empty()) until_ = std::min(until_, actions_.top().cycle);
+    ahead_ = std::min(cycle + lookahead, last + 1);
+    const int issued = issue(index, steps);
+    steps -= issued;
+    steps_ += static_cast<std::uint64_t>(issued);
+    if (steps_ >= 4096) {
+      steps_ = 0;
+      check_limits(cycle);
+    }
   }
   const bool stuck = next_cycle() == never && !grids_.empty() && grids_.front().started &&
                      grids_.front().grid->blocks_left > 0;
@@ -254,34 +177,7 @@ void Device::abort() {
   grids_.clear();
   actions_ = {};
   woken_blocks_.clear();
-}
-
-void Device::retire(Sm& sm, Block& block, std::uint64_t now) {
-  Grid& grid = block.grid();
-  block.leave_cluster();
-  wake_all(now);
-  --sm.block_count;
-  sm.threads -= (grid.block.count() + 31) / 32 * 32;
-  sm.shared -= grid.shared_bytes();
-  for (Scheduler& scheduler : sm.schedulers) {
-    std::erase_if(scheduler.warps, [](const Warp* warp) { return warp->done(); });
-    scheduler.last = 0;
-  }
-  const auto index = static_cast<std::uint32_t>(&sm - sms_.data());
-  std::erase_if(sm.blocks, [&block](const auto& other) { return other.get() == &block; });
-  for (std::uint32_t s = 0; s < 4; ++s) choose(4 * index + s, now);
-  if (--grid.blocks_left == 0) {
-    grid_ended_ = true;
-    grid.end_cycle = std::max(grid.end_cycle, now);
-    const auto found = std::find_if(grids_.begin(), grids_.end(),
-                                    [&grid](const Running& r) { return r.grid.get() == &grid; });
-    const Running running = std::move(*found);
-    grids_.erase(found);
-    place_blocks(now);
-    running.ended(grid, time_of(grid.end_cycle));
-    return;
-  }
-  place_blocks(now);
+  all_placed_ = true;
 }
 
 }  // namespace emulator

@@ -57,6 +57,7 @@ class Memory {
   std::uint64_t generation() const { return generation_; }
   void forget_found() { ++generation_; }
   // Addresses for cache sets, which must not depend on where the arena was mapped.
+  std::uint64_t origin() const { return arena_; }
   std::uint64_t physical(std::uint64_t address) const { return address - arena_; }
 
  private:

@@ -3,7 +3,6 @@
 #include "emulator/machine/memory_model.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
@@ -12,31 +11,35 @@
 namespace emulator {
 namespace {
 
-std::uint64_t round_up(double cycles) { return static_cast<std::uint64_t>(std::ceil(cycles)); }
-
-// Spreads neighbouring lines over slices and channels, and regular strides too.
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 15;
-  x *= 0x9e3779b97f4a7c15;
-  return x ^ (x >> 29);
+// Cycles stay far below 2^63.
+std::uint64_t round_up(double cycles) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::ceil(cycles)));
 }
 
 }  // namespace
 
-MemoryModel::MemoryModel(const Chip& chip, int device)
+MemoryModel::MemoryModel(const Chip& chip, int device, Links& links)
     : chip_(chip),
       device_(device),
-      dram_bytes_per_cycle_(chip.dram_bytes_per_second / chip.sm_hz /
-                            static_cast<double>(chip.dram_channels)),
+      links_(links),
+      sector_shift_(std::countr_zero(static_cast<std::uint64_t>(chip.l1_sector))),
+      sector_bytes_(static_cast<double>(chip.l1_sector)),
+      l1_sectors_(static_cast<std::uint64_t>(chip.l1_line / chip.l1_sector)),
+      l2_sectors_(static_cast<std::uint64_t>(chip.l2_line / chip.l1_sector)),
+      l1_cost_(sector_bytes_ / chip.l1_bytes_per_cycle),
+      port_cost_(sector_bytes_ / chip.l2_sm_bytes_per_cycle),
+      slice_cost_(sector_bytes_ / chip.l2_slice_bytes_per_cycle),
+      dram_cost_(sector_bytes_ * static_cast<double>(chip.dram_channels) * chip.sm_hz /
+                 chip.dram_bytes_per_second),
       host_bytes_per_cycle_(chip.host_bytes_per_second / chip.sm_hz),
-      peer_bytes_per_cycle_(chip.peer_bytes_per_second / chip.sm_hz),
       sms_(static_cast<std::size_t>(chip.sm_count)),
       l2_(chip.l2_bytes, chip.l2_line, chip.l1_sector, chip.l2_ways),
+      l2_tlb_(chip.tlb_l2_reach, chip.tlb_page, chip.tlb_l2_miss_latency),
       slices_(static_cast<std::size_t>(chip.l2_slices)),
       channels_(static_cast<std::size_t>(chip.dram_channels)) {
   for (Sm& sm : sms_) {
     sm.l1 = Cache(chip.l1_bytes, chip.l1_line, chip.l1_sector, chip.l1_ways);
-    sm.tlb = Cache(chip.tlb_reach, chip.tlb_page, chip.tlb_page, 64);
+    sm.tlb = Tlb(chip.tlb_l1_reach, chip.tlb_page, chip.tlb_l1_miss_latency);
     sm.outstanding.resize(static_cast<std::size_t>(chip.l1_outstanding));
   }
 }
@@ -53,21 +56,25 @@ void MemoryModel::set_carveout(std::uint32_t index, std::int64_t shared_bytes) {
 }
 
 void MemoryModel::copied(std::uint64_t begin, std::uint64_t bytes) {
-  if (chip_.l2_filled_by_copies == 0) return;
-  const auto sector = static_cast<std::uint64_t>(chip_.l1_sector);
+  if (chip_.l2_filled_by_copies == 0 || bytes == 0) return;
   const auto capacity = static_cast<std::uint64_t>(chip_.l2_bytes);
   // Of a copy larger than L2 only the end stays.
   const std::uint64_t skip = bytes > 2 * capacity ? bytes - 2 * capacity : 0;
-  for (std::uint64_t at = skip; at < bytes; at += sector) {
-    l2_.fill(memory().physical(begin + at), 0, false);
+  const std::uint64_t first = memory().physical(begin + skip) >> sector_shift_;
+  const std::uint64_t last = memory().physical(begin + bytes - 1) >> sector_shift_;
+  for (std::uint64_t sector = first; sector <= last; ++sector) {
+    Cache::Place place = l2_.find(sector / l2_sectors_);
+    if (place == Cache::nowhere) place = l2_.put(sector / l2_sectors_).place;
+    if (place == Cache::nowhere) return;
+    l2_.fill(place, static_cast<unsigned>(sector % l2_sectors_), 0);
   }
 }
 
 MemoryModel::Timing MemoryModel::access(std::uint32_t sm, const Instr& instr, const Access& access,
-                                        std::uint64_t now) {
+                                        std::uint32_t rank, std::uint64_t now) {
   switch (access.space) {
     case ptx::Space::shared:
-      return shared(sms_[sm], instr, access, now);
+      return shared(sms_[sm], instr, access, rank, now);
     case ptx::Space::global:
       return global(sm, instr, access, now);
     default:
@@ -82,181 +89,126 @@ MemoryModel::Timing MemoryModel::local(Sm& sm, std::uint64_t now) {
           round_up(sm.lsu.free_at())};
 }
 
-// One wavefront serves each bank once; the same word for several lanes is one access. Wide accesses
-// are split into groups of lanes that move 128 B.
 MemoryModel::Timing MemoryModel::shared(Sm& sm, const Instr& instr, const Access& access,
-                                        std::uint64_t now) {
-  const auto banks = static_cast<std::uint64_t>(chip_.shared_banks);
-  const int words = static_cast<int>(std::max(1u, access.bytes / 4));
-  const int group = std::max(1, 32 / words);
-  std::uint64_t wavefronts = 0;
-  for (int first = 0; first < 32; first += group) {
-    std::array<std::array<std::uint64_t, 32>, 64> seen;
-    std::array<std::uint8_t, 64> count{};
-    std::uint64_t worst = 0;
-    for (int l = first; l < first + group; ++l) {
-      if ((access.mask >> l & 1) == 0) continue;
-      for (int word = 0; word < words; ++word) {
-        const std::uint64_t at =
-            access.address[static_cast<std::size_t>(l)] / 4 + static_cast<std::uint64_t>(word);
-        const std::uint64_t bank = at % banks;
-        auto& known = seen[bank];
-        std::uint8_t& used = count[bank];
-        const bool again =
-            instr.op_class != OpClass::atomic &&
-            std::find(known.begin(), known.begin() + used, at) != known.begin() + used;
-        if (again || used == 32) continue;
-        known[used++] = at;
-        worst = std::max<std::uint64_t>(worst, used);
-      }
-    }
-    wavefronts += worst;
-  }
-  wavefronts = std::max<std::uint64_t>(wavefronts, 1);
+                                        std::uint32_t rank, std::uint64_t now) {
+  const std::uint64_t wavefronts = wavefronts_of(
+      access, static_cast<std::uint64_t>(chip_.shared_banks), instr.op_class == OpClass::atomic);
+  const auto words = static_cast<int>(std::max(1u, access.bytes / 4));
   const auto ideal =
       static_cast<std::uint64_t>(std::max(1, std::popcount(access.mask) * words / 32));
   counters.shared_wavefronts += wavefronts;
   counters.shared_conflicts += wavefronts - std::min(wavefronts, ideal);
+  // A shared address names its block above 24 bits: 0 is the own one, n that of rank n - 1.
+  bool remote = false;
+  for (std::uint32_t m = access.mask; m != 0; m &= m - 1) {
+    const std::uint64_t selector =
+        access.address[static_cast<std::size_t>(std::countr_zero(m))] >> 24;
+    remote = remote || (selector != 0 && selector != rank + 1);
+  }
+  const std::int64_t latency = remote ? chip_.cluster_latency : chip_.shared_latency;
   const double begin = sm.lsu.begin(static_cast<double>(now), static_cast<double>(wavefronts));
-  return {round_up(begin) + static_cast<std::uint64_t>(chip_.shared_latency) + wavefronts - 1,
+  return {round_up(begin) + static_cast<std::uint64_t>(latency) + wavefronts - 1,
           round_up(sm.lsu.free_at())};
 }
 
-double MemoryModel::dram(std::uint64_t address, double now, double bytes) {
-  const std::uint64_t line = address / static_cast<std::uint64_t>(chip_.l2_line);
-  Queue& channel = channels_[mix(line / 2) % channels_.size()];
-  return channel.begin(now, bytes / dram_bytes_per_cycle_);
-}
-
-// Returns when the sector's data is back at the SM.
-double MemoryModel::l2(std::uint32_t sm, std::uint64_t address, double now, bool write,
-                       bool atomic) {
-  const double bytes = static_cast<double>(chip_.l1_sector);
-  const double sent = sms_[sm].port.begin(now, bytes / chip_.l2_sm_bytes_per_cycle);
-  const std::uint64_t line = address / static_cast<std::uint64_t>(chip_.l2_line);
-  const std::uint64_t slice = mix(line) % slices_.size();
-  const double served = slices_[slice].begin(sent, bytes / chip_.l2_slice_bytes_per_cycle);
-  const std::uint64_t partition =
-      slice * static_cast<std::uint64_t>(chip_.l2_partitions) / slices_.size();
-  const bool far = partition != sm * static_cast<std::uint64_t>(chip_.l2_partitions) / sms_.size();
-  const double distance = far ? static_cast<double>(chip_.l2_far_latency) : 0;
-  ++counters.l2_sectors;
-  const Cache::Result found = l2_.find(address);
-  const double latency = static_cast<double>(atomic ? chip_.atomic_latency : chip_.l2_latency);
-  double done = served + latency + distance;
-  if (found.hit) {
-    ++counters.l2_hits;
-    if (write) l2_.fill(address, found.ready, true);
-    return std::max(done, static_cast<double>(found.ready));
-  }
-  if (!write || atomic) {
-    const double begin = dram(address, served, bytes);
-    counters.dram_read_bytes += static_cast<std::uint64_t>(chip_.l1_sector);
-    done = begin + static_cast<double>(chip_.dram_latency) + distance;
-  }
-  const Cache::Result filled = l2_.fill(address, round_up(done), write);
-  if (filled.evicted_dirty_sectors > 0) {
-    const double dirty = bytes * filled.evicted_dirty_sectors;
-    counters.dram_write_bytes += static_cast<std::uint64_t>(dirty);
-    // A store waits for the room that its line takes.
-    const double begin = dram(address, served, dirty);
-    if (write) done = std::max(done, begin + latency);
-  }
-  return done;
-}
-
-std::uint64_t MemoryModel::bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes,
-                                bool write, std::uint64_t now) {
-  const auto sector = static_cast<std::uint64_t>(chip_.l1_sector);
-  double done = static_cast<double>(now);
-  for (std::uint64_t at = address / sector * sector; at < address + bytes; at += sector) {
-    done = std::max(done, l2(sm, memory().physical(at), static_cast<double>(now), write, false));
-  }
-  return round_up(done) + static_cast<std::uint64_t>(chip_.shared_latency);
-}
-
-std::uint64_t MemoryModel::linked(const Access& access, std::uint64_t bytes, std::uint64_t now,
-                                  bool store) {
+MemoryModel::Timing MemoryModel::linked(Sm& sm, const Access& access, std::uint64_t bytes,
+                                        double begin, bool store) {
   const double size = static_cast<double>(bytes);
+  double done = 0;
   if (access.on_host) {
     counters.host_bytes += bytes;
     Queue& queue = store ? host_write_ : host_read_;
-    return round_up(queue.begin(static_cast<double>(now), size / host_bytes_per_cycle_) +
-                    static_cast<double>(chip_.host_latency));
+    done =
+        queue.begin(begin, size / host_bytes_per_cycle_) + static_cast<double>(chip_.host_latency);
+  } else {
+    counters.peer_bytes += bytes;
+    const int from = store ? device_ : access.device;
+    const int to = store ? access.device : device_;
+    done = links_.begin(from, to, begin, size) + static_cast<double>(chip_.peer_latency);
   }
-  counters.peer_bytes += bytes;
-  return round_up(peer_.begin(static_cast<double>(now), size / peer_bytes_per_cycle_) +
-                  static_cast<double>(chip_.peer_latency));
+  return {round_up(done), round_up(sm.lsu.free_at())};
+}
+
+double MemoryModel::translate(Sm& sm, std::uint64_t sector) {
+  const std::uint64_t page = (sector << sector_shift_) / static_cast<std::uint64_t>(chip_.tlb_page);
+  if (!sm.tlb.on()) return l2_tlb_.miss(page);
+  const double first = sm.tlb.miss(page);
+  return first == 0 || !l2_tlb_.on() ? first : first + l2_tlb_.miss(page);
+}
+
+// When the SM can take another request like one of `misses` sectors without a queue that reaches
+// far into the future: such a queue would hold up other SMs, whose requests are earlier.
+std::uint64_t MemoryModel::next_start(const Sm& sm, std::size_t misses) const {
+  constexpr double port_backlog = 16;  // cycles
+  std::uint64_t start = round_up(std::max(sm.lsu.free_at(), sm.port.free_at() - port_backlog));
+  std::size_t at = sm.next_outstanding;
+  for (std::size_t i = 0; i < std::min(misses, sm.outstanding.size()); ++i) {
+    start = std::max(start, sm.outstanding[at]);
+    if (++at == sm.outstanding.size()) at = 0;
+  }
+  return start;
 }
 
 MemoryModel::Timing MemoryModel::global(std::uint32_t index, const Instr& instr,
                                         const Access& access, std::uint64_t now) {
   Sm& sm = sms_[index];
-  const auto sector = static_cast<std::uint64_t>(chip_.l1_sector);
-  // The sectors that the warp touches, each once: at most 32 lanes of 32 B at any alignment.
-  std::array<std::uint64_t, 128> sectors;
-  std::size_t count = 0;
-  std::uint64_t last = ~std::uint64_t{0};
-  for (std::uint32_t m = access.mask; m != 0; m &= m - 1) {
-    const std::uint64_t begin = access.address[static_cast<std::size_t>(std::countr_zero(m))];
-    for (std::uint64_t s = begin / sector; s <= (begin + access.bytes - 1) / sector; ++s) {
-      if (s != last && count < sectors.size()) sectors[count++] = s;
-      last = s;
-    }
-  }
-  std::sort(sectors.begin(), sectors.begin() + count);
-  count = static_cast<std::size_t>(std::unique(sectors.begin(), sectors.begin() + count) -
-                                   sectors.begin());
-  const double width = chip_.l1_bytes_per_cycle;
-  const double cost = std::max(1.0, std::ceil(static_cast<double>(count * sector) / width));
+  Sectors sectors;
+  const std::uint64_t origin = memory().origin();
+  coalesce(access, sector_shift_, origin, sectors);
+  const double cost =
+      std::max(1.0, std::ceil(static_cast<double>(sectors.count) * l1_cost_ - 1e-9));
+  const double begin = sm.lsu.begin(static_cast<double>(now), cost);
   const bool atomic = instr.op_class == OpClass::atomic;
   const bool store = instr.op_class == OpClass::store;
-  // Atomics to one address are done one after the other.
-  const double begin = sm.lsu.begin(static_cast<double>(now), cost);
-  Timing timing;
   if (access.on_host || access.device != device_) {
-    timing.done = linked(access, count * sector, round_up(begin), store);
-    timing.lsu_free = round_up(sm.lsu.free_at());
-    return timing;
+    return linked(sm, access, sectors.count << sector_shift_, begin, store);
   }
-  double done = begin;
-  double stall = 0;
   const bool through_l1 = !store && !atomic &&
                           (instr.cache == CacheOp::all || instr.cache == CacheOp::streaming ||
                            instr.cache == CacheOp::last_use);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t address = memory().physical(sectors[i] * sector);
-    double start = begin;
-    if (chip_.tlb_miss_latency > 0) {
-      const Cache::Result page = sm.tlb.find(address);
-      if (!page.hit) {
-        sm.tlb.fill(address, 0, false);
-        start += static_cast<double>(chip_.tlb_miss_latency);
-      }
-    }
+  const bool translates = sm.tlb.on() || l2_tlb_.on();
+  double done = begin;
+  std::size_t misses = 0;
+  Home home;
+  std::uint64_t home_end = 0;  // first sector behind the line
+  Cache::Place place = Cache::nowhere;
+  std::uint64_t place_end = 0;
+  for (std::size_t i = 0; i < sectors.count; ++i) {
+    const std::uint64_t sector = sectors.number[i];
+    const double translation = translates ? translate(sm, sector) : 0;
     if (through_l1) {
+      if (sector >= place_end) {
+        place = sm.l1.find(sector / l1_sectors_);
+        place_end = (sector / l1_sectors_ + 1) * l1_sectors_;
+      }
       ++counters.l1_sectors;
-      const Cache::Result found = sm.l1.find(address);
-      if (found.hit) {
+      const auto part = static_cast<unsigned>(sector + l1_sectors_ - place_end);
+      if (place != Cache::nowhere && sm.l1.holds(place, part)) {
         ++counters.l1_hits;
-        done = std::max({done, start + static_cast<double>(chip_.l1_latency),
-                         static_cast<double>(found.ready)});
+        done = std::max({done, begin + static_cast<double>(chip_.l1_latency) + translation,
+                         static_cast<double>(sm.l1.ready(place, part))});
         continue;
       }
     }
+    if (sector >= home_end) {
+      home = home_of(index, sector / l2_sectors_);
+      home_end = (home.line + 1) * l2_sectors_;
+    }
     // A request beyond the limit waits until the one that many places before it is back.
     std::uint64_t& slot = sm.outstanding[sm.next_outstanding];
-    sm.next_outstanding = (sm.next_outstanding + 1) % sm.outstanding.size();
-    start = std::max(start, static_cast<double>(slot));
-    stall = std::max(stall, static_cast<double>(slot));
-    const double arrived = l2(index, address, start, store || atomic, atomic);
+    if (++sm.next_outstanding == sm.outstanding.size()) sm.next_outstanding = 0;
+    const double start = std::max(begin, static_cast<double>(slot));
+    ++misses;
+    const Use use{store || atomic, atomic ? lanes_of(access, sector_shift_, origin, sector) : 0};
+    const double arrived = l2(sm, home, sector, start, use) + translation;
     slot = round_up(arrived);
-    if (through_l1) sm.l1.fill(address, round_up(arrived), false);
     done = std::max(done, arrived);
+    if (!through_l1) continue;
+    if (place == Cache::nowhere) place = sm.l1.put(sector / l1_sectors_).place;
+    if (place == Cache::nowhere) continue;  // no L1 left
+    sm.l1.fill(place, static_cast<unsigned>(sector + l1_sectors_ - place_end), slot);
   }
-  timing.done = round_up(done);
-  timing.lsu_free = round_up(std::max(sm.lsu.free_at(), stall));
-  return timing;
+  return {round_up(done), misses == 0 ? round_up(sm.lsu.free_at()) : next_start(sm, misses)};
 }
 
 }  // namespace emulator

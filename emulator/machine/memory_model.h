@@ -2,42 +2,33 @@
 // Copyright the warpmeter authors
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "emulator/machine/cache.h"
 #include "emulator/machine/chip.h"
+#include "emulator/machine/coalesce.h"
 #include "emulator/machine/counters.h"
+#include "emulator/machine/links.h"
+#include "emulator/machine/tlb.h"
 #include "emulator/machine/warp.h"
 
 namespace emulator {
-
-// A server that works through requests in the order of their arrival.
-class Queue {
- public:
-  // When a request that arrives at `now` and takes `cost` cycles begins.
-  double begin(double now, double cost) {
-    const double start = now > free_ ? now : free_;
-    free_ = start + cost;
-    return start;
-  }
-  double free_at() const { return free_; }
-
- private:
-  double free_ = 0;
-};
 
 // When memory instructions complete: caches and queues of one device. Calls come in the order of
 // issue.
 class MemoryModel {
  public:
-  explicit MemoryModel(const Chip& chip, int device);
+  MemoryModel(const Chip& chip, int device, Links& links);
 
   struct Timing {
     std::uint64_t done = 0;      // result usable, or store accepted
     std::uint64_t lsu_free = 0;  // when the SM can start the next memory instruction
   };
-  Timing access(std::uint32_t sm, const Instr& instr, const Access& access, std::uint64_t now);
+  // `rank`: of the block in its cluster, for shared memory of others.
+  Timing access(std::uint32_t sm, const Instr& instr, const Access& access, std::uint32_t rank,
+                std::uint64_t now);
 
   // A copy by the bulk engine between global and shared memory.
   std::uint64_t bulk(std::uint32_t sm, std::uint64_t address, std::uint64_t bytes, bool write,
@@ -54,32 +45,61 @@ class MemoryModel {
  private:
   struct Sm {
     Cache l1;
-    Cache tlb;
+    Tlb tlb;
     std::int64_t shared_bytes = 0;
     Queue lsu;
     Queue port;                              // to L2
     std::vector<std::uint64_t> outstanding;  // ring of completions
     std::size_t next_outstanding = 0;
   };
-  Timing shared(Sm& sm, const Instr& instr, const Access& access, std::uint64_t now);
+  // Where an L2 line lives, as one SM sees it.
+  struct Home {
+    std::uint64_t line = 0;
+    Queue* slice = nullptr;
+    Queue* channel = nullptr;
+    double distance = 0;  // cycles
+    Cache::Place place = Cache::nowhere;
+  };
+  // What a request does to L2.
+  struct Use {
+    bool write = false;
+    int atomics = 0;  // lanes
+  };
+  struct Busy {
+    std::uint64_t sector = ~std::uint64_t{0};
+    double free = 0;
+  };
+  Timing shared(Sm& sm, const Instr& instr, const Access& access, std::uint32_t rank,
+                std::uint64_t now);
   Timing global(std::uint32_t sm, const Instr& instr, const Access& access, std::uint64_t now);
+  std::uint64_t next_start(const Sm& sm, std::size_t misses) const;
   Timing local(Sm& sm, std::uint64_t now);
-  std::uint64_t linked(const Access& access, std::uint64_t bytes, std::uint64_t now, bool store);
-  double l2(std::uint32_t sm, std::uint64_t address, double now, bool write, bool atomic);
-  double dram(std::uint64_t address, double now, double bytes);
+  Timing linked(Sm& sm, const Access& access, std::uint64_t bytes, double begin, bool store);
+  Home home_of(std::uint32_t sm, std::uint64_t line);
+  double l2(Sm& sm, Home& home, std::uint64_t sector, double now, Use use);
+  double after_atomics(std::uint64_t sector, double now, int lanes);
+  double translate(Sm& sm, std::uint64_t sector);
 
   const Chip& chip_;
   int device_;
-  double dram_bytes_per_cycle_;  // per channel
+  Links& links_;
+  int sector_shift_;
+  double sector_bytes_;
+  std::uint64_t l1_sectors_;  // of a line
+  std::uint64_t l2_sectors_;
+  double l1_cost_;  // cycles of a sector
+  double port_cost_;
+  double slice_cost_;
+  double dram_cost_;
   double host_bytes_per_cycle_;
-  double peer_bytes_per_cycle_;
   std::vector<Sm> sms_;
   Cache l2_;
+  Tlb l2_tlb_;
   std::vector<Queue> slices_;
   std::vector<Queue> channels_;
+  std::array<Busy, 1024> busy_{};  // by sector; of two that fall together the later one counts
   Queue host_read_;
   Queue host_write_;
-  Queue peer_;
 };
 
 }  // namespace emulator

@@ -43,6 +43,7 @@ struct Instr {
   Effect effect = Effect::other;
   OpClass op_class = OpClass::alu;
   Pipe pipe = Pipe::alu;     // of the class; set when the program is finished
+  bool alone = false;        // likewise: see stays_in_warp()
   std::uint8_t bytes = 0;    // of one element in memory
   std::uint8_t count = 1;    // elements of a vector
   std::uint8_t mode = 0;     // meaning belongs to the handler
@@ -59,6 +60,9 @@ struct Instr {
   mutable const Allocation* hint = nullptr;
   mutable std::uint64_t hint_generation = 0;
 };
+
+// Nothing outside of its warp sees or changes what the instruction does, whenever it issues.
+bool stays_in_warp(const Instr& instr);
 
 enum class Special : std::uint8_t {
   tid_x,

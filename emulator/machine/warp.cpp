@@ -25,6 +25,7 @@ Warp::Warp(Block& block, std::uint32_t index, std::uint32_t lanes)
       register_ready(block.program().registers, 0),
       block_(&block),
       program_(&block.program()),
+      code_(program_->code.data()),
       index_(index) {
   constexpr std::size_t align = 64;
   storage_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(program_->file_bytes) + align);

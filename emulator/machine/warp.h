@@ -66,7 +66,7 @@ class Warp {
 
   // Executes the next instruction of the running split.
   const Instr& step() {
-    const Instr& instr = program_->code[pc++];
+    const Instr& instr = code_[pc++];
     std::uint32_t mask = active;
     if (instr.guard >= 0) {
       const std::uint32_t guard = *reinterpret_cast<const std::uint32_t*>(file + instr.guard);
@@ -77,7 +77,7 @@ class Warp {
     if (pc >= switch_pc) reschedule();
     return instr;
   }
-  const Instr& next() const { return program_->code[pc]; }
+  const Instr& next() const { return code_[pc]; }
 
   // Of the running lanes, `taken` go to `target`.
   void branch(std::uint32_t taken, std::uint32_t target);
@@ -111,6 +111,7 @@ class Warp {
   std::uint64_t now = 0;    // cycle at which the running instruction issued
   std::uint64_t ready = 0;  // earliest cycle of the next instruction, whose pipe is:
   Pipe next_pipe = Pipe::alu;
+  std::uint8_t scheduler = 0;  // of its SM
   std::uint64_t sleep_until = 0;
   std::uint64_t wait_until = 0;  // of a wait for asynchronous copies
   std::uint64_t stores_done = 0;
@@ -131,6 +132,7 @@ class Warp {
 
   Block* block_;
   const Program* program_;
+  const Instr* code_;
   std::uint32_t index_;
   std::uint32_t back_branches_ = 0;
   bool exclusive_ = false;  // the running split was chosen by rotate()

@@ -29,6 +29,25 @@ struct ThreadState {
 };
 ThreadState& thread_state();
 
+// Decides which time a host thread sees (host_clock.cpp).
+struct HostThread {
+  bool uses_runtime = false;
+  bool in_call = false;
+};
+inline thread_local HostThread host_thread;
+
+// For the extent of an entry point.
+class InCall {
+ public:
+  InCall() : outer_(host_thread.in_call) { host_thread.in_call = true; }
+  ~InCall() { host_thread.in_call = outer_; }
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+ private:
+  bool outer_;
+};
+
 enum class Reports : std::uint8_t { yes, no };  // whether an error stays for cudaGetLastError
 
 cudaError_t report(cudaError_t code, Reports reports);
@@ -39,8 +58,10 @@ void explain(const std::string& text);  // one line on stderr
 // exceptions into errors, keeps the last error. A device that has failed answers with its error.
 template <typename Body>
 cudaError_t call(Body&& body, Reports reports = Reports::yes) {
+  const InCall in_call;
   try {
     Lock lock(engine().mutex);
+    host_thread.uses_runtime = true;  // not where there is no device
     engine().spend_ns(the_chip().api_ns);
     const cudaError_t fault = engine().fault(thread_state().device);
     if (fault != cudaSuccess) return report(fault, reports);

@@ -67,6 +67,7 @@ EMULATOR_API cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 EMULATOR_API cudaError_t cudaDeviceSynchronize() { return call(synchronize); }
 
 EMULATOR_API cudaError_t cudaDeviceReset() {
+  if (!emulator::host_thread.uses_runtime) return cudaSuccess;
   std::unique_lock lock(engine().mutex);
   const int device = thread_state().device;
   if (engine().fault(device) == cudaSuccess) synchronize(lock);
@@ -231,6 +232,7 @@ EMULATOR_API cudaError_t cudaGetLastError() {
 EMULATOR_API cudaError_t cudaPeekAtLastError() {
   // A device that has failed goes on saying so; nothing of the runtime is started to find out.
   if (thread_state().last_error == cudaSuccess) return cudaSuccess;
+  if (!emulator::host_thread.uses_runtime) return thread_state().last_error;
   std::unique_lock lock(engine().mutex);
   const cudaError_t fault = engine().fault(thread_state().device);
   return fault != cudaSuccess ? fault : thread_state().last_error;

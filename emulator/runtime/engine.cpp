@@ -18,10 +18,10 @@ Engine& engine() {
   return *instance;
 }
 
-Engine::Engine() {
+Engine::Engine() : links_(the_chip()) {
   const Chip& chip = the_chip();
   for (int i = 0; i < chip.devices; ++i) {
-    devices_.push_back(std::make_unique<Device>(chip, i));
+    devices_.push_back(std::make_unique<Device>(chip, i, links_));
     faults_.push_back(cudaSuccess);
   }
 }

@@ -73,6 +73,7 @@ class Engine {
   void start(const OpPtr& op);
   void forget_ended();
 
+  Links links_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<cudaError_t> faults_;
   std::priority_queue<Event> events_;

@@ -25,12 +25,19 @@ OpPtr new_op(int device) {
   return op;
 }
 
-enum class Route : std::uint8_t { on_device, to_device, to_host, peer, on_host };
+enum class Route : std::uint8_t { on_device, to_device, to_host, peer, staged, on_host };
 
 struct Path {
   Route route;
   int engine_device;
 };
+
+// Copies between devices of which neither may address the other pass through the host.
+bool linked(int a, int b) {
+  const auto& devices = engine().devices();
+  return devices[static_cast<std::size_t>(a)]->peers.contains(b) ||
+         devices[static_cast<std::size_t>(b)]->peers.contains(a);
+}
 
 Path path_of(const void* to, const void* from, int device) {
   const Allocation* target = memory().live(reinterpret_cast<std::uint64_t>(to));
@@ -39,7 +46,7 @@ Path path_of(const void* to, const void* from, int device) {
   const bool from_device = source != nullptr && !source->on_host();
   if (to_device && from_device) {
     if (target->device == source->device) return {Route::on_device, target->device};
-    return {Route::peer, source->device};
+    return {linked(target->device, source->device) ? Route::peer : Route::staged, source->device};
   }
   if (to_device) return {Route::to_device, target->device};
   if (from_device) return {Route::to_host, source->device};
@@ -52,7 +59,8 @@ Time& engine_free(int device, Route route) {
   static std::map<std::pair<int, std::int64_t>, Time> free;
   const std::int64_t count = the_chip().copy_engines;
   std::int64_t index = 0;
-  if (route == Route::to_host) index = std::min<std::int64_t>(1, count - 1);
+  if (route == Route::to_host || route == Route::staged)
+    index = std::min<std::int64_t>(1, count - 1);
   if (route == Route::peer || route == Route::on_device)
     index = std::min<std::int64_t>(2, count - 1);
   return free[{device, index}];
@@ -133,8 +141,8 @@ MakeOp make_copy(int device, void* to, const void* from, CopyShape shape) {
       Time& free = engine_free(path.engine_device, path.route);
       const double bytes = static_cast<double>(shape.width) * static_cast<double>(shape.rows);
       const Time begin = std::max(time, free);
-      const Time end =
-          begin + ps(the_chip().copy_latency_ns) + ps(1e9 * bytes / rate_of(path.route));
+      const double latency = the_chip().copy_latency_ns * (path.route == Route::staged ? 2 : 1);
+      const Time end = begin + ps(latency) + ps(1e9 * bytes / rate_of(path.route));
       // The latency of one copy overlaps with the transfer of the one before.
       free = begin + ps(1e9 * bytes / rate_of(path.route));
       engine().at(end, [keep = self.shared_from_this(), to, from, shape, end] {

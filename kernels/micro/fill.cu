@@ -22,8 +22,9 @@ __global__ void fill(FillArgs args) {
 }
 
 __global__ void link(LinkArgs args) {
-  for (std::uint64_t i = first_index(); i < args.lines; i += index_step()) {
-    *reinterpret_cast<char**>(args.base + i * args.stride) = args.base + args.next[i] * args.stride;
+  for (std::uint64_t i = first_index(); i < args.count; i += index_step()) {
+    *reinterpret_cast<char**>(args.base + args.from[i] * link_unit) =
+        args.base + args.to[i] * link_unit;
   }
 }
 

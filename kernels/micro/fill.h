@@ -16,13 +16,14 @@ struct FillArgs {
 };
 void launch_fill(const FillArgs& args, cudaStream_t stream);
 
-// Turns `lines` lines of `stride` bytes at `base` into a ring: the first word of line i holds the
-// address of line next[i].
+// Writes `count` addresses: at offset from[i] the address of offset to[i]. Offsets are from `base`,
+// in units of link_unit.
+inline constexpr std::uint64_t link_unit = 16;  // B
 struct LinkArgs {
   char* base = nullptr;
-  const std::uint32_t* next = nullptr;
-  std::uint64_t lines = 0;
-  std::uint64_t stride = 0;  // B
+  const std::uint32_t* from = nullptr;
+  const std::uint32_t* to = nullptr;
+  std::uint64_t count = 0;
 };
 void launch_link(const LinkArgs& args, cudaStream_t stream);
 

@@ -29,7 +29,7 @@ const void* fma_chain_kernel();
 
 inline constexpr int fma_threads = 1024;  // per block; one block fills the issue slots of an SM
 inline constexpr int fma_chains = 8;      // independent chains per thread
-inline constexpr int fma_unroll = 8;      // steps of each chain per trip
+inline constexpr int fma_unroll = 24;     // steps of each chain per trip
 
 // Independent chains: chain j of a thread starts at start + j, and the thread's result is the sum
 // of its chains in order. Operations: 2 * blocks * fma_threads * fma_chains * fma_unroll * trips.

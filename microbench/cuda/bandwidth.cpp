@@ -20,7 +20,6 @@ namespace {
 enum class Operation { read, write, copy };
 
 constexpr std::uint32_t seed = 7;
-constexpr double floor_s = 2e-3;
 
 int arrays(Operation operation) { return operation == Operation::copy ? 2 : 1; }
 
@@ -84,7 +83,7 @@ StreamCase::StreamCase(const Device& device, Operation operation, LoadPath path,
   sums_ = DeviceBuffer(std::size_t{4} * stream_threads * blocks_);
   launch_fill({data_.as<std::uint32_t>(), data_.bytes() / 4, seed}, session_.stream());
   verify();
-  passes_ = scale_count(floor_s, 1, [&](std::uint32_t passes) {
+  passes_ = scale_count(session_.pace().sample_s, 1, [&](std::uint32_t passes) {
     return session_.time(blocks_, [&](cudaStream_t s, Stamp* stamps) { launch(s, passes, stamps); })
         .event_s;
   });
@@ -193,12 +192,15 @@ std::vector<Parameters> read_points(const Device& device, Effort effort) {
     return result;
   }
   const int per_octave = effort == Effort::thorough ? 6 : 3;
+  const double dram = dram_footprint(device, step);
   const double most = std::max(2 * step, 4 * l2);
-  for (const double footprint : log_spaced(step, most, per_octave, step)) add("cg", footprint);
+  for (const double footprint : log_spaced(step, most, per_octave, step)) {
+    if (footprint < dram) add("cg", footprint);
+  }
   // What fits into all L1 caches together: each SM reads its own part again and again.
   for (const double per_sm : {1.0, 2.0, 3.0, 4.0}) add("ca", per_sm * step);
-  add("cg", dram_footprint(device, step));
-  add("ca", dram_footprint(device, step));
+  add("cg", dram);
+  add("ca", dram);
   return result;
 }
 

@@ -11,25 +11,27 @@
 #include "core/benchmark.h"
 #include "cuda/residency.h"
 #include "kernels/micro/chase.h"
+#include "microbench/cuda/ring.h"
 #include "microbench/cuda/session.h"
 
 namespace warpmeter {
 
-inline constexpr std::uint32_t chase_stride = 128;  // B; a line of L1 and L2 since Volta
-
 // What is chased, and from where.
 struct ChasePlan {
-  double footprint = 0;  // B, a multiple of chase_stride
+  Ring ring;
   LoadPath path = LoadPath::cg;
-  std::string order = "random";  // or "paged": random only inside 2 MiB, pages in order
-  int memory_of = 0;             // ordinal of the device that owns the memory
+  int memory_of = 0;  // ordinal of the device that owns the memory
+  // Cold: L2 is flushed by reads before each sample, for a ring that it cannot hold. Hot: the
+  // whole ring is chased before the first sample.
+  bool cold = false;
+  Json conditions = Json::object();  // what the row says of itself
 };
 
 // A chase through global memory, each sample from another SM, continuing round the ring where the
 // last one stopped. One sample is the time per hop by %globaltimer around the loop.
 class ChaseCase : public Case {
  public:
-  ChaseCase(const Device& device, const ChasePlan& plan);
+  ChaseCase(const Device& device, ChasePlan plan);
   Sample sample() override;
   Json conditions() const override;
 
@@ -45,7 +47,6 @@ class ChaseCase : public Case {
 
   Session session_;
   ChasePlan plan_;
-  std::vector<std::uint32_t> next_;
   std::vector<int> sms_;
   std::size_t turn_ = 0;
   int missed_ = 0;  // samples that had to run on any SM

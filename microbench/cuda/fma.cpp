@@ -49,7 +49,7 @@ class FmaThroughputCase : public Case {
 
   Json conditions() const override {
     Json result = runner_.session().conditions();
-    result["ops_formula"] = "2 * blocks * 1024 threads * 8 chains * 8 steps * trips";
+    result["ops_formula"] = "2 * blocks * 1024 threads * 8 chains * 24 steps * trips";
     result["blocks"] = runner_.blocks();
     result["trips"] = runner_.trips();
     if (const auto rate = median(ops_per_cycle_)) result["ops_per_cycle_per_block"] = *rate;

@@ -41,7 +41,7 @@ FmaRunner::FmaRunner(const Device& device, Kernel kernel, const Load& load)
     : session_(device),
       kernel_(kernel),
       load_(load),
-      phase_(load),
+      phase_(load, session_.pace()),
       blocks_(blocks_of(kernel, load, session_.sm_count())) {
   const DeviceGuard guard(device.ordinal);
   const int threads = kernel == Kernel::chain ? 32 : fma_threads;
@@ -52,7 +52,7 @@ FmaRunner::FmaRunner(const Device& device, Kernel kernel, const Load& load)
   start_on_device_ = session_.upload(start_);
   result_ = DeviceBuffer(sizeof(float) * threads * blocks_);
   verify();
-  trips_ = scale_count(load.floor_s(), verified_trips, [&](std::uint32_t trips) {
+  trips_ = scale_count(load.floor_s(session_.pace()), verified_trips, [&](std::uint32_t trips) {
     return session_.time(blocks_, [&](cudaStream_t s, Stamp* stamps) { launch(s, trips, stamps); })
         .event_s;
   });

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
+constexpr std::uint64_t seed = 20261201;
 
 // A few points everywhere, more where L1 (16 to 256 KiB) and L2 end; half of L2 too, because on
 // parts with two L2 partitions the knee lies there.
@@ -72,12 +73,16 @@ std::unique_ptr<Case> make(const Device& device, const Parameters& parameters) {
   const double footprint = number(parameters, "footprint").value_or(0);
   const std::string path = word(parameters, "path").value_or("");
   if (path == "shared") return std::make_unique<SharedChaseCase>(device, footprint);
+  const std::string order = word(parameters, "order").value_or("random");
+  const auto bytes = static_cast<std::size_t>(footprint);
   ChasePlan plan;
-  plan.footprint = footprint;
+  plan.ring = order == "paged" ? paged_ring(bytes, seed) : random_ring(bytes, seed);
   plan.path = path == "ca" ? LoadPath::ca : LoadPath::cg;
-  plan.order = word(parameters, "order").value_or("random");
   plan.memory_of = device.ordinal;
-  return std::make_unique<ChaseCase>(device, plan);
+  plan.cold = beyond_l2(device, footprint);
+  plan.conditions = {
+      {"footprint", footprint}, {"order", order}, {"stride", chase_stride}, {"seed", seed}};
+  return std::make_unique<ChaseCase>(device, std::move(plan));
 }
 
 }  // namespace

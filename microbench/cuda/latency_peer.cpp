@@ -9,12 +9,13 @@ namespace {
 
 // Fits the L2 of every GPU since Ampere at its owner, so that the far memory adds no misses of its
 // own; larger than what the reader's L1 could hold (and cg passes that by).
-constexpr double footprint = 4.0 * 1024 * 1024;
+constexpr std::size_t footprint = 4u << 20;
+constexpr std::uint64_t seed = 20261201;
 
 class PeerChaseCase : public ChaseCase {
  public:
-  PeerChaseCase(const Pair& pair, const ChasePlan& plan)
-      : ChaseCase(pair.from, plan), pair_(pair) {}
+  PeerChaseCase(const Pair& pair, ChasePlan plan)
+      : ChaseCase(pair.from, std::move(plan)), pair_(pair) {}
 
   Json conditions() const override {
     Json result = ChaseCase::conditions();
@@ -30,10 +31,11 @@ std::unique_ptr<Case> make(const Device&, const Parameters& parameters) {
   const Pair pair = find_pair(parameters);
   enable_peer_access(pair);
   ChasePlan plan;
-  plan.footprint = footprint;
+  plan.ring = random_ring(footprint, seed);
   plan.path = LoadPath::cg;
   plan.memory_of = pair.to.ordinal;
-  return std::make_unique<PeerChaseCase>(pair, plan);
+  plan.conditions = {{"footprint", footprint}, {"stride", chase_stride}, {"seed", seed}};
+  return std::make_unique<PeerChaseCase>(pair, std::move(plan));
 }
 
 }  // namespace

@@ -5,14 +5,6 @@
 #include <thread>
 
 namespace warpmeter {
-namespace {
-
-// Power capping acts within milliseconds (B200: after about 5 ms), temperature within seconds.
-constexpr double first_heat_s = 2.0;
-constexpr double later_heat_s = 0.05;
-constexpr auto rest = std::chrono::milliseconds(20);
-
-}  // namespace
 
 Load load_of(const Parameters& parameters) {
   Load load;
@@ -23,12 +15,12 @@ Load load_of(const Parameters& parameters) {
 
 void Phase::prepare(const std::function<void()>& run) {
   if (!load_.sustained()) {
-    std::this_thread::sleep_for(rest);
+    std::this_thread::sleep_for(std::chrono::duration<double>(pace_.rest_s));
     return;
   }
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const std::chrono::duration<double> heat(heated_ ? later_heat_s : first_heat_s);
+  const std::chrono::duration<double> heat(heated_ ? pace_.later_heat_s : pace_.first_heat_s);
   while (Clock::now() - begin < heat) run();
   heated_ = true;
 }

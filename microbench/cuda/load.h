@@ -7,11 +7,12 @@
 #include <string>
 
 #include "core/measurement.h"
+#include "cuda/pace.h"
 
 namespace warpmeter {
 
 // How a computing case is run. Scope "sm": one block on one SM; "device": one block per SM. Phase
-// "burst": one short launch after a rest; "sustained": a longer one after `heat_s` under the same
+// "burst": one short launch after a rest; "sustained": a longer one after heating under the same
 // load, when power and temperature have settled.
 struct Load {
   bool operator==(const Load&) const = default;
@@ -19,7 +20,7 @@ struct Load {
   std::string phase = "burst";
 
   bool sustained() const { return phase == "sustained"; }
-  double floor_s() const { return sustained() ? 20e-3 : 2e-3; }
+  double floor_s(const Pace& pace) const { return sustained() ? pace.sustained_s : pace.sample_s; }
 };
 
 Load load_of(const Parameters& parameters);
@@ -28,11 +29,12 @@ Load load_of(const Parameters& parameters);
 // the first sample and shortly before each later one.
 class Phase {
  public:
-  explicit Phase(const Load& load) : load_(load) {}
+  Phase(const Load& load, const Pace& pace) : load_(load), pace_(pace) {}
   void prepare(const std::function<void()>& run);
 
  private:
   Load load_;
+  Pace pace_;
   bool heated_ = false;
 };
 

@@ -48,7 +48,7 @@ bool matches(const MatrixC& got, const MatrixA& a, const MatrixB& b, double time
 MmaRunner::MmaRunner(const Device& device, const Load& load)
     : session_(device),
       load_(load),
-      phase_(load),
+      phase_(load, session_.pace()),
       blocks_(load.scope == "sm" ? 1 : session_.sm_count()) {
   const DeviceGuard guard(device.ordinal);
   std::mt19937 random(1);
@@ -65,7 +65,7 @@ MmaRunner::MmaRunner(const Device& device, const Load& load)
   b_on_device_ = session_.upload(b_words);
   result_ = DeviceBuffer(sizeof(float) * floats_per_product * mma_accumulators * warps * blocks_);
   verify();
-  trips_ = scale_count(load.floor_s(), 64, [&](std::uint32_t trips) {
+  trips_ = scale_count(load.floor_s(session_.pace()), 64, [&](std::uint32_t trips) {
     return session_.time(blocks_, [&](cudaStream_t s, Stamp* stamps) { launch(s, trips, stamps); })
         .event_s;
   });

@@ -8,6 +8,9 @@ namespace warpmeter {
 
 // The rows of table.h, by the file that defines them.
 Benchmark latency_chase_row();
+Benchmark latency_sparse_row();
+Benchmark latency_pair_row();
+Benchmark latency_line_row();
 Benchmark latency_peer_row();
 Benchmark bandwidth_read_row();
 Benchmark bandwidth_write_row();

@@ -26,6 +26,7 @@ double known(const Device& device, const char* fact) {
 
 Session::Session(const Device& device)
     : device_(device),
+      pace_(pace_of(device)),
       sm_count_(static_cast<int>(known(device, "sm.count"))),
       l2_bytes_(static_cast<std::size_t>(known(device, "cache.l2.size"))) {
   const DeviceGuard guard(ordinal());
@@ -33,7 +34,7 @@ Session::Session(const Device& device)
   bracket_.emplace();
   reset_residency(stream());
   state_before_ = device_state(device_);
-  settling_ = settle_clock(stream(), sm_count_);
+  settling_ = settle_clock(stream(), sm_count_, pace_);
 }
 
 DeviceBuffer Session::allocate(std::size_t bytes) const {

@@ -13,6 +13,7 @@
 #include "cuda/bracket.h"
 #include "cuda/clock.h"
 #include "cuda/handles.h"
+#include "cuda/pace.h"
 
 namespace warpmeter {
 
@@ -26,6 +27,7 @@ class Session {
   const Device& device() const { return device_; }
   int ordinal() const { return device_.ordinal; }
   int sm_count() const { return sm_count_; }
+  const Pace& pace() const { return pace_; }
   std::size_t l2_bytes() const { return l2_bytes_; }
   cudaStream_t stream() const { return stream_.get(); }
   Bracket& bracket() { return *bracket_; }
@@ -67,6 +69,7 @@ class Session {
   DeviceBuffer upload_bytes(const void* from, std::size_t bytes) const;
 
   Device device_;
+  Pace pace_;
   int sm_count_;
   std::size_t l2_bytes_;
   Stream stream_;

@@ -20,7 +20,8 @@ SharedChaseCase::SharedChaseCase(const Device& device, double footprint) : sessi
     launch_chase_shared(
         {successors_.as<std::uint32_t>(), lines, 1, finish_.as<std::uint32_t>(), stamp}, stream);
   });
-  trips_ = scale_count(2e-3, 64, [&](std::uint32_t trips) { return hop(trips).clock->seconds; });
+  trips_ = scale_count(session_.pace().sample_s, 64,
+                       [&](std::uint32_t trips) { return hop(trips).clock->seconds; });
 }
 
 Session::Timed SharedChaseCase::hop(std::uint32_t trips) {

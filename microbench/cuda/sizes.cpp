@@ -45,7 +45,8 @@ std::vector<double> log_spaced(double lo, double hi, int per_octave, double quan
 
 double dram_footprint(const Device& device, double quantum) {
   const double l2 = fact_number(device.facts, "cache.l2.size").value_or(0);
-  return std::ceil(std::max(4 * l2, gib) / quantum) * quantum;
+  const double total = fact_number(device.facts, "memory.total").value_or(64 * gib);
+  return std::ceil(std::max(4 * l2, std::min(gib, total / 64)) / quantum) * quantum;
 }
 
 bool beyond_l2(const Device& device, double footprint) {

@@ -19,7 +19,8 @@ namespace warpmeter {
 // `quantum` (at least one), ascending, without repetition. B.
 std::vector<double> log_spaced(double lo, double hi, int per_octave, double quantum);
 
-// Data that L2 cannot hold: at least four times its size and 1 GiB, a multiple of `quantum`. B.
+// Data that L2 cannot hold: at least four times its size, and 1 GiB or a 64th of a memory below
+// 64 GiB; a multiple of `quantum`. B.
 double dram_footprint(const Device& device, double quantum);
 
 // True if `footprint` lies so far beyond L2 that the memory serves it.

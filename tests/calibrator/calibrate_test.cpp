@@ -47,6 +47,12 @@ TEST(Calibrate, WithoutRunsOrAcrossDevicesIsRefused) {
   b = host();
   b.facts["cpu.model"].value = "another";
   EXPECT_THROW(calibrate(std::vector{a, b}), InputError);
+  for (const char* fact : {"name", "emulated.chip_hash"}) {
+    a = host(), b = host();
+    a.facts[fact] = {"one", std::nullopt, "test"};
+    b.facts[fact] = {"another", std::nullopt, "test"};
+    EXPECT_THROW(calibrate(std::vector{a, b}), InputError) << fact;
+  }
   EXPECT_NO_THROW(calibrate(std::vector{a, a}));
 }
 

@@ -59,13 +59,13 @@ TEST(LogSpaced, RoundsToTheQuantumWithoutRepeating) {
   EXPECT_EQ(values.back(), 9e6);
 }
 
-TEST(DramFootprint, IsFourTimesL2AndOneGibibyteAtLeast) {
-  EXPECT_EQ(dram_footprint(a100(), 128), 1024 * mib);
+TEST(DramFootprint, IsFourTimesL2AndAShareOfTheMemoryAtLeast) {
+  EXPECT_EQ(dram_footprint(a100(), 128), 640 * mib);  // a 64th of 40 GiB
   EXPECT_EQ(dram_footprint(device("10.0", 1, 1, 1, 1, 512 * mib), 128), 2048 * mib);
   const double quantum = 3 * mib;
   const double rounded = dram_footprint(a100(), quantum);
-  EXPECT_GE(rounded, 1024 * mib);
-  EXPECT_LT(rounded, 1024 * mib + quantum);
+  EXPECT_GE(rounded, 640 * mib);
+  EXPECT_LT(rounded, 640 * mib + quantum);
   EXPECT_TRUE(beyond_l2(a100(), rounded));
   EXPECT_FALSE(beyond_l2(a100(), 159 * mib));
 }

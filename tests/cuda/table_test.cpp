@@ -55,9 +55,10 @@ TEST(CudaTable, HasOneCompleteRowPerQuantity) {
     EXPECT_TRUE(benchmark.points && benchmark.unsupported && benchmark.make && benchmark.limit);
   }
   const std::set<std::string> expected = {
-      "latency.chase", "latency.peer",   "bandwidth.read",     "bandwidth.write", "bandwidth.copy",
-      "latency.fma",   "throughput.fma", "throughput.mma",     "clock.core",      "transfer.time",
-      "launch.stream", "launch.graph",   "launch.stream.first"};
+      "latency.chase", "latency.sparse", "latency.pair",    "latency.line",
+      "latency.peer",  "bandwidth.read", "bandwidth.write", "bandwidth.copy",
+      "latency.fma",   "throughput.fma", "throughput.mma",  "clock.core",
+      "transfer.time", "launch.stream",  "launch.graph",    "launch.stream.first"};
   EXPECT_EQ(ids, expected);
 }
 

@@ -145,8 +145,8 @@ TEST_F(Misuse, KernelFaultsNameThePlaceAndStay) {
       {"kernel ", "5fault", "PTX line ", "st.global", "block (0,0,0), thread (33,0,0)",
        "out of bounds: 4 B at 0x", "16384 B past the begin of allocation ", "(4096 B at 0x"});
   run(fault_misaligned, cudaErrorMisalignedAddress,
-      {"thread (0,0,0)", "4 B at 0x", "which is not a multiple of 4"});
-  run(fault_shared, cudaErrorIllegalAddress, {"of 64 B of shared memory", "thread (0,0,0)"});
+      {", thread (", "4 B at 0x", "which is not a multiple of 4"});
+  run(fault_shared, cudaErrorIllegalAddress, {"of 64 B of shared memory", ", thread ("});
   run(fault_trap, cudaErrorIllegalInstruction, {"trap"});
   run(fault_assert + 2, cudaErrorLaunchTimeout, {"barrier"});
   void* freed = data_;

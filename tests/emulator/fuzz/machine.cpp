@@ -11,7 +11,8 @@
 
 namespace fuzz {
 
-Machine::Machine(const std::string& chip_file) : chip_(emulator::read_chip(chip_file)) {
+Machine::Machine(const std::string& chip_file)
+    : chip_(emulator::read_chip(chip_file)), links_(chip_) {
   constexpr std::uint64_t bytes = std::uint64_t{8} << 20;
   in_ = emulator::memory().allocate(bytes, emulator::MemoryKind::managed, 0);
   out_ = emulator::memory().allocate(bytes, emulator::MemoryKind::managed, 0);
@@ -32,7 +33,7 @@ void Machine::run(const std::string& ptx, std::uint32_t blocks, std::uint32_t th
   std::memcpy(grid->params.data(), &in_, 8);
   std::memcpy(grid->params.data() + 8, &out_, 8);
   bool ended = false;
-  if (device_ == nullptr) device_ = std::make_unique<emulator::Device>(chip_, 0);
+  if (device_ == nullptr) device_ = std::make_unique<emulator::Device>(chip_, 0, links_);
   std::unique_ptr<emulator::Device> device = std::move(device_);  // lost if this throws
   device->launch(grid, now_, [&](emulator::Grid&, emulator::Time end) {
     ended = true;

@@ -22,6 +22,7 @@ class Machine {
 
  private:
   emulator::Chip chip_;
+  emulator::Links links_;
   std::uint64_t in_ = 0;
   std::uint64_t out_ = 0;
   std::unique_ptr<emulator::Device> device_;

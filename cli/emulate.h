@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+namespace warpmeter {
+
+// If the options before the command hold --emulate CHIP, starts this program again on that emulated
+// GPU and does not return: the loader must find the substitute runtime before anything uses CUDA.
+// Returns if there is no such option, or if this is the program so started. Throws InputError for
+// an unknown chip and where the substitute runtime was not built.
+void start_emulated(int argc, char** argv);
+
+// True in a program that runs under the emulated GPU.
+bool emulation_asked_for();
+
+}  // namespace warpmeter
