@@ -37,6 +37,8 @@ L2Flush::L2Flush(std::size_t l2_bytes, int sm_count)
       sink_(sizeof(std::uint32_t)),
       blocks_(2 * sm_count) {
   GPU_CHECK(cudaMemset(data_.as<void>(), 0x5a, data_.bytes()));
+  // Streams that do not block are not ordered behind the legacy stream.
+  GPU_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
 }
 
 void L2Flush::enqueue(cudaStream_t stream) const {

@@ -24,6 +24,23 @@ using ptx::Space;
             fmt::format("{}: {} B at {:#x}, {}", what, bytes, address, memory().describe(address)));
 }
 
+// Marks what is written; warns of a read of which no byte has ever been written.
+void check_initialized(Warp& warp, const Instr& instr, int lane, std::uint64_t address,
+                       std::uint32_t bytes) {
+  const bool reads = instr.effect == Effect::read || instr.effect == Effect::update ||
+                     instr.effect == Effect::copy;
+  if (reads && !memory().any_written(address, bytes)) {
+    warn(warp, instr, lane, 0,
+         fmt::format("reads uninitialized memory, {} B at {:#x}, {}", bytes, address,
+                     memory().describe(address)));
+  }
+  if (instr.effect == Effect::none || instr.effect == Effect::read ||
+      instr.effect == Effect::copy) {
+    return;
+  }
+  memory().mark(address, bytes);
+}
+
 std::byte* global(Warp& warp, const Instr& instr, int lane, std::uint64_t address,
                   std::uint32_t bytes) {
   const Allocation* hint = instr.hint;
@@ -37,13 +54,26 @@ std::byte* global(Warp& warp, const Instr& instr, int lane, std::uint64_t addres
     instr.hint = hint;
     instr.hint_generation = memory().generation();
   }
+  if (!hint->initialized) check_initialized(warp, instr, lane, address, bytes);
   return reinterpret_cast<std::byte*>(address);
+}
+
+void check_local(Warp& warp, const Instr& instr, int lane, std::uint64_t at, std::uint64_t offset,
+                 std::uint32_t bytes) {
+  if (instr.effect == Effect::none) return;
+  if (instr.effect != Effect::read) {
+    set_range(warp.local_written.data(), at, bytes);
+  } else if (!any_bit(warp.local_written.data(), at, bytes)) {
+    warn(warp, instr, lane, 0,
+         fmt::format("reads uninitialized local memory, {} B at {:#x}", bytes, offset));
+  }
 }
 
 std::byte* windowed(Warp& warp, const Instr& instr, int lane, Space space, std::uint64_t offset,
                     std::uint32_t bytes) {
   std::byte* base = nullptr;
   std::uint64_t size = 0;
+  SharedShadow* shadow = nullptr;
   const char* name = "shared";
   if (space == Space::shared) {
     Block* block = warp.block().peer(static_cast<std::uint32_t>(offset >> 24));
@@ -53,6 +83,7 @@ std::byte* windowed(Warp& warp, const Instr& instr, int lane, Space space, std::
     }
     base = block->shared.get();
     size = block->shared_bytes;
+    shadow = block->shadow.get();
   } else if (space == Space::local) {
     size = warp.program().local_bytes;
     base = warp.local + static_cast<std::uint64_t>(lane) * size;
@@ -66,6 +97,10 @@ std::byte* windowed(Warp& warp, const Instr& instr, int lane, Space space, std::
     warp.fail(cudaErrorIllegalAddress, instr, lane,
               fmt::format("out of bounds: {} B at {:#x} of {} B of {} memory", bytes, offset, size,
                           name));
+  }
+  if (shadow != nullptr) shadow->touch(warp, instr, lane, offset, bytes);
+  if (space == Space::local && !warp.local_written.empty()) {
+    check_local(warp, instr, lane, static_cast<std::uint64_t>(lane) * size + offset, offset, bytes);
   }
   return base + offset;
 }

@@ -161,21 +161,16 @@ struct Prmt {
     return r;
   }
 };
-// f4e b4e rc8 ecl ecr rc16: fixed patterns by the low two bits of c.
-U32 prmt_selector(std::string_view mode, U32 c) {
-  static constexpr U32 f4e[] = {0x3210, 0x4321, 0x5432, 0x6543};
-  static constexpr U32 b4e[] = {0x5670, 0x6701, 0x7012, 0x0123};
-  static constexpr U32 rc8[] = {0x0000, 0x1111, 0x2222, 0x3333};
-  static constexpr U32 ecl[] = {0x3210, 0x3211, 0x3222, 0x3333};
-  static constexpr U32 ecr[] = {0x0000, 0x1110, 0x2210, 0x3210};
-  static constexpr U32 rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
-  const U32* row = mode == "f4e"   ? f4e
-                   : mode == "b4e" ? b4e
-                   : mode == "rc8" ? rc8
-                   : mode == "ecl" ? ecl
-                   : mode == "ecr" ? ecr
-                                   : rc16;
-  return row[c & 3];
+// Fixed patterns by the low two bits of c.
+constexpr std::string_view prmt_modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
+constexpr U32 prmt_patterns[][4] = {
+    {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+    {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+    {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+void prmt_pattern(Warp& w, const Instr& i, U32 mask) {
+  const auto& row = prmt_patterns[i.mode];
+  map3<U32, U32, U32, U32>(w, i, mask,
+                           [&row](U32 a, U32 b, U32 c) { return Prmt{}(a, b, row[c & 3]); });
 }
 
 template <typename F>
@@ -285,12 +280,13 @@ void decode_bits(Builder& b) {
   }
   if (base == "prmt") {
     out.b = b.use(b.operand(2), 4);
-    ptx::Operand selector = b.operand(3);
-    if (b.in.parts.back() != "b32") {
-      selector.bits = prmt_selector(b.in.parts.back(), static_cast<U32>(b.immediate(selector)));
-    }
-    out.c = b.use(selector, 4);
+    out.c = b.use(b.operand(3), 4);
     out.run = ternary<Prmt, U32>;
+    for (std::uint8_t m = 0; m < std::size(prmt_modes); ++m) {
+      if (b.in.parts.back() != prmt_modes[m]) continue;
+      out.mode = m;
+      out.run = prmt_pattern;
+    }
   }
   if (out.run == nullptr) b.unsupported();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // Calls: of functions by name and through pointers, and recursive ones.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "emulator/decode/control.h"
@@ -25,10 +27,16 @@ struct Call {
   const ptx::Operand* arguments = nullptr;
   const ptx::Operand* results = nullptr;
 };
+[[noreturn]] void malformed_call(const ptx::Instruction& in) {
+  throw Fault(cudaErrorInvalidPtx, fmt::format("PTX line {}: malformed call", in.line));
+}
+
 Call parts_of(const ptx::Instruction& in) {
   Call call{};
   std::size_t at = 0;
+  if (in.operands.empty()) malformed_call(in);
   if (in.operands[0].kind == ptx::OperandKind::list) call.results = &in.operands[at++];
+  if (at == in.operands.size()) malformed_call(in);
   call.callee = &in.operands[at++];
   if (at < in.operands.size() && in.operands[at].kind == ptx::OperandKind::list) {
     call.arguments = &in.operands[at];
@@ -139,11 +147,10 @@ void Decoder::emit_copy(Place from, Place to, std::uint64_t bytes, std::uint32_t
 
 void Decoder::emit_call(Frame& frame, const ptx::Instruction& in) {
   const ptx::Operand none;
-  const ptx::Operand* results = &none;
-  std::size_t at = 0;
-  if (in.operands[0].kind == ptx::OperandKind::list) results = &in.operands[at++];
-  const ptx::Operand& callee = in.operands[at++];
-  const ptx::Operand* params = at < in.operands.size() ? &in.operands[at] : &none;
+  const Call parts = parts_of(in);
+  const ptx::Operand& callee = *parts.callee;
+  const ptx::Operand* results = parts.results != nullptr ? parts.results : &none;
+  const ptx::Operand* params = parts.arguments != nullptr ? parts.arguments : &none;
   Instr call;
   call.line = in.line;
   call.opcode = in.opcode;
@@ -169,6 +176,10 @@ void Decoder::emit_call(Frame& frame, const ptx::Instruction& in) {
   }
   Frame& target = frame_of(callee.name);
   const ptx::Function& function = *target.function;
+  if (params->parts.size() > function.params.size() ||
+      results->parts.size() > function.results.size()) {
+    malformed_call(in);
+  }
   const bool recursive = on_stack(function.name);
   Instr state = call;  // what saves and restores it
   state.op_class = OpClass::move;

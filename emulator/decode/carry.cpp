@@ -35,9 +35,12 @@ void add_carry(Warp& w, const Instr& i, std::uint32_t mask) {
 template <typename T, typename S>
 void mad_carry(Warp& w, const Instr& i, std::uint32_t mask) {
   for_lanes(mask, [&](int l) {
-    // S is the operand's type, whose sign counts for the high part.
-    const auto product = static_cast<__int128>(static_cast<S>(lane_of<T>(w, i.a, l))) *
-                         static_cast<__int128>(static_cast<S>(lane_of<T>(w, i.b, l)));
+    // S is the operand's type, whose sign counts for the high part. The product wraps.
+    const auto widened = [&](std::int32_t slot) {
+      return static_cast<unsigned __int128>(
+          static_cast<__int128>(static_cast<S>(lane_of<T>(w, slot, l))));
+    };
+    const unsigned __int128 product = widened(i.a) * widened(i.b);
     const T part = static_cast<T>(i.mode & high_part ? product >> (8 * sizeof(T)) : product);
     const unsigned __int128 flag = i.mode & reads_flag ? w.carry >> l & 1 : 0;
     const unsigned __int128 sum =

@@ -210,6 +210,13 @@ void slct(Warp& w, const Instr& i, U32 mask) {
   map3<T, T, T, C>(w, i, mask, [](T a, T b, C c) { return c >= 0 ? a : b; });
 }
 
+// With .ftz a negative subnormal counts as zero.
+template <typename T>
+void slct_flushed(Warp& w, const Instr& i, U32 mask) {
+  map3<T, T, T, float>(w, i, mask,
+                       [](T a, T b, float c) { return LoadFlushed::of(c) >= 0 ? a : b; });
+}
+
 void decode_setp(Builder& b, ptx::Type type) {
   const bool is_setp = b.in.base() == "setp";
   Instr& out = b.out;
@@ -263,6 +270,8 @@ void decode_compare(Builder& b) {
     out.run = value.bytes == 8
                   ? (real ? slct<std::uint64_t, float> : slct<std::uint64_t, std::int32_t>)
                   : (real ? slct<U32, float> : slct<U32, std::int32_t>);
+    if (b.in.has("ftz"))
+      out.run = value.bytes == 8 ? slct_flushed<std::uint64_t> : slct_flushed<U32>;
   }
   if (out.run == nullptr) b.unsupported();
 }

@@ -148,6 +148,9 @@ void launch_dependents(Warp& w, const Instr&, std::uint32_t) {
 
 void nothing(Warp&, const Instr&, std::uint32_t) {}
 
+// Memory is always consistent here; the check for races must know.
+void fence(Warp& w, const Instr&, std::uint32_t) { w.block().order(); }
+
 }  // namespace
 
 void decode_control(Builder& b) {
@@ -173,7 +176,7 @@ void decode_control(Builder& b) {
     out.run = sleep;
   } else if (base == "membar" || base == "fence") {
     out.op_class = OpClass::fence;
-    out.run = nothing;
+    out.run = fence;
   } else if (base == "griddepcontrol") {
     out.op_class = OpClass::barrier;
     out.run = b.in.has("wait") ? wait_for_prerequisite : launch_dependents;

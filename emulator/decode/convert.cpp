@@ -12,14 +12,16 @@ namespace {
 U64 convert(U64 bits, const Conversion& c) {
   if (!is_real(c.from)) {
     const U64 value = load_integer(bits, c.from);
-    if (!is_real(c.to)) return c.saturate ? clamp_integer(value, c.from, c.to) : value;
+    // A register wider than the type holds the result extended as the type says.
+    if (!is_real(c.to))
+      return c.saturate ? clamp_integer(value, c.from, c.to) : load_integer(value, c.to);
     return store_real(integer_to_double(value, is_signed(c.from), c.to, c.rounding), c.to,
                       c.rounding);
   }
   double x = load_real(bits, c.from);
   const double smallest = 0x1p-126;
   if (c.flush && c.from == Name::f32 && std::fabs(x) < smallest) x = std::copysign(0.0, x);
-  if (!is_real(c.to)) return to_integer(integral(x, c.rounding), c.to);
+  if (!is_real(c.to)) return to_integer(integral(x, c.rounding), c.to, c.from);
   Rounding rounding = c.rounding;
   if (c.to_integral) {
     x = integral(x, rounding);
@@ -27,8 +29,10 @@ U64 convert(U64 bits, const Conversion& c) {
   }
   if (c.saturate) x = x > 0 ? (x < 1 ? x : 1.0) : 0.0;
   if (c.relu && !std::isnan(x)) x = x > 0 ? x : 0.0;
-  if (c.flush && c.to == Name::f32 && std::fabs(x) < smallest) x = std::copysign(0.0, x);
-  return store_real(x, c.to, rounding);
+  const U64 r = store_real(x, c.to, rounding);
+  // What has been rounded up to the smallest normal number stays.
+  const bool subnormal = (r & 0x7f800000) == 0;
+  return c.flush && c.to == Name::f32 && subnormal ? r & 0x80000000 : r;
 }
 
 U64 load_bits(Warp& w, std::int32_t slot, bool wide, int l) {
@@ -68,7 +72,10 @@ Handler fast(const Conversion& c, bool wide_dst, bool wide_src) {
   if (c.from == Name::u32 && c.to == Name::f32) return cast<float, U32>;
   if (c.from == Name::f16 && c.to == Name::f32) {
     return [](Warp& w, const Instr& i, U32 mask) {
-      map1<float, U16>(w, i, mask, [](U16 s) { return f16_to_float(s); });
+      map1<float, U16>(w, i, mask, [](U16 s) {
+        const float x = f16_to_float(s);
+        return x == x ? x : std::bit_cast<float>(0x7fffffffu);
+      });
     };
   }
   if (c.from == Name::f32 && c.to == Name::f16) {
@@ -94,14 +101,15 @@ void pack_two(Warp& w, const Instr& i, U32 mask) {
   });
 }
 
-// f16x2 to a pair of 8-bit floats and back.
+// f16x2 to a pair of 8-bit floats and back. Instr::mode: 1 for .relu.
+inline double positive(double x, std::uint8_t relu) { return relu != 0 && x <= 0 ? 0.0 : x; }
 template <Format f>
 void halves_to_bytes(Warp& w, const Instr& i, U32 mask) {
   for_lanes(mask, [&](int l) {
     const U32 a = lane_of<U32>(w, i.a, l);
     const auto one = [&](U32 half) {
-      return encode<f>(static_cast<double>(f16_to_float(static_cast<U16>(half))), Rounding::nearest,
-                       true);
+      const auto x = static_cast<double>(f16_to_float(static_cast<U16>(half)));
+      return encode<f>(positive(x, i.mode), Rounding::nearest, true);
     };
     lane_of<U16>(w, i.dst, l) = static_cast<U16>(one(a >> 16) << 8 | one(a & 0xffff));
   });
@@ -111,7 +119,9 @@ void bytes_to_halves(Warp& w, const Instr& i, U32 mask) {
   constexpr U32 low = (1u << bits) - 1;
   for_lanes(mask, [&](int l) {
     const U32 a = lane_of<U16>(w, i.a, l);
-    const auto one = [](U32 byte) { return encode<format_f16>(decode<f>(byte)); };
+    const auto one = [&](U32 byte) {
+      return encode<format_f16>(positive(decode<f>(byte), i.mode));
+    };
     lane_of<U32>(w, i.dst, l) = one(a >> bits & low) << 16 | one(a & low);
   });
 }
@@ -146,7 +156,7 @@ void decode_packed(Builder& b, std::string_view to, std::string_view from, const
     if (from == "e3m2x2" && to == "f16x2") out.run = bytes_to_halves<format_e3m2>;
     if (from == "e2m3x2" && to == "f16x2") out.run = bytes_to_halves<format_e2m3>;
     if (from == "e2m1x2" && to == "f16x2") out.run = bytes_to_halves<format_e2m1, 4>;
-    if (c.relu) out.run = nullptr;
+    out.mode = c.relu ? 1 : 0;
   }
   if (out.run == nullptr) b.unsupported();
 }

@@ -95,10 +95,14 @@ inline U64 store_real(double x, Name to, Rounding rounding) {
   }
 }
 
-// Out of range clamps; NaN is 0 for 32-bit and narrower results, and the top bit for 64-bit ones.
-inline U64 to_integer(double x, Name to) {
+// Out of range clamps. NaN is the top bit if either side has 64 bits, else 0.
+inline U64 to_integer(double x, Name to, Name from) {
   const int bits = 8 * bytes_of(to);
-  if (std::isnan(x)) return bits == 64 ? U64{1} << 63 : 0;
+  if (std::isnan(x)) {
+    const U64 top = U64{1} << (bits - 1);
+    if (bits < 64 && from != Name::f64) return 0;
+    return is_signed(to) ? U64{0} - top : top;
+  }
   if (is_signed(to)) {
     const double limit = std::ldexp(1.0, bits - 1);
     if (x >= limit) return (U64{1} << (bits - 1)) - 1;

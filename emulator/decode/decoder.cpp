@@ -151,6 +151,9 @@ Decoder::Place Decoder::module_place(std::string_view name) {
 }
 
 Decoder::Place Decoder::place_of(const Frame& frame, const ptx::Operand& operand) {
+  if (operand.kind != ptx::OperandKind::variable) {
+    throw Fault(cudaErrorInvalidPtx, fmt::format("{}: a variable is expected", program_.name));
+  }
   Place place = operand.index >= 0 ? frame.variables[static_cast<std::size_t>(operand.index)]
                                    : module_place(operand.name);
   place.offset += operand.bits;

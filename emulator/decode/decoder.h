@@ -143,6 +143,7 @@ class Builder {
 // Each family sets run, op_class and operands, or calls unsupported().
 using Family = void (*)(Builder&);
 void decode_integer(Builder&);
+void decode_dot(Builder&);
 void decode_bits(Builder&);
 void decode_carry(Builder&);
 void decode_float(Builder&);

@@ -3,13 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <stdexcept>
 
 #include "emulator/decode/control.h"
 #include "emulator/decode/decoder.h"
 #include "emulator/machine/fault.h"
 
 namespace emulator {
+
+namespace {
+
+Effect effect_of(const ptx::Instruction& in, const Instr& decoded) {
+  const std::string_view base = in.base();
+  // Parameters of calls lie in local memory, to which calls copy them.
+  const bool param = in.parts.size() > 1 && in.parts[1].starts_with("param");
+  if (base == "ld" && param) return Effect::none;
+  if (base == "ld" || base == "ldu" || base == "ldmatrix") return Effect::read;
+  if (base == "st" || base == "stmatrix") return Effect::write;
+  if (base == "atom" || base == "red") return in.has("exch") ? Effect::other : Effect::update;
+  if (base == "cp" && decoded.op_class == OpClass::async_copy) return Effect::copy;
+  if (base.starts_with("prefetch") || base == "applypriority") return Effect::none;
+  return Effect::other;
+}
+
+}  // namespace
 
 void Decoder::emit(Frame& frame) {
   const ptx::Function& function = *frame.function;
@@ -37,7 +54,15 @@ void Decoder::emit(Frame& frame) {
       out.guard = builder.use_predicate(guard);
       out.guard_negated = in.guard_negated;
     }
-    family(builder);
+    // Damaged PTX: parts of the opcode or of an operand that are not there.
+    try {
+      if (family != decode_control && in.parts.size() < 2) builder.unsupported("no type");
+      family(builder);
+    } catch (const std::out_of_range&) {
+      builder.unsupported("malformed");
+    }
+    if (out.run == nullptr) builder.unsupported();
+    out.effect = effect_of(in, out);
     out.reads = static_cast<std::uint32_t>(program_.scoreboard.size());
     out.read_count = static_cast<std::uint16_t>(builder.reads_.size());
     out.write_count = static_cast<std::uint16_t>(builder.writes_.size());

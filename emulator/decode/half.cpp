@@ -110,13 +110,22 @@ struct Tanh {
 
 constexpr std::uint8_t mode_flush = 1;
 constexpr std::uint8_t mode_saturate = 2;
+constexpr std::uint8_t mode_xorsign = 4;  // of min and max: magnitudes, and the product's sign
 
 template <typename H, typename F>
 U16 apply(U16 a, U16 b, U16 c, std::uint8_t mode) {
   const auto flushed = [mode](U16 x) {
     return (mode & mode_flush) && H::is_subnormal(x) ? static_cast<U16>(x & 0x8000) : x;
   };
-  U16 r = flushed(F{}(flushed(a), flushed(b), flushed(c)));
+  a = flushed(a);
+  b = flushed(b);
+  const auto sign = static_cast<U16>((a ^ b) & 0x8000);
+  if (mode & mode_xorsign) {
+    a &= 0x7fff;
+    b &= 0x7fff;
+  }
+  U16 r = flushed(F{}(a, b, flushed(c)));
+  if ((mode & mode_xorsign) && r != H::nan) r |= sign;
   if (mode & mode_saturate) {
     const float x = H::load(r);
     r = x > 0 ? (x < 1 ? r : H::store(1)) : U16{0};
@@ -164,9 +173,10 @@ void decode_half(Builder& b) {
   out.op_class = OpClass::fp16;
   if (b.in.has("ftz")) out.mode |= mode_flush;
   if (b.in.has("sat")) out.mode |= mode_saturate;
+  if (b.in.has("xorsign")) out.mode |= mode_xorsign;
   b.standard(type);
   const bool nan = b.in.has("NaN");
-  if (b.in.has("xorsign") || b.in.has("oob")) b.unsupported();
+  if (b.in.has("oob")) b.unsupported();
   if (base == "add") out.run = choose<Add>(type.name);
   if (base == "sub") out.run = choose<Sub>(type.name);
   if (base == "mul") out.run = choose<Mul>(type.name);

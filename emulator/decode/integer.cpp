@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// add sub mul mad sad div rem abs neg min max, dp4a dp2a.
+// add sub mul mad sad div rem abs neg min max.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -124,19 +124,12 @@ struct SubSat {
         std::clamp<std::int64_t>(std::int64_t{a} - b, INT32_MIN, INT32_MAX));
   }
 };
-// 24-bit products: the low 24 bits of each operand.
-template <typename T>
-struct Mad24 {
-  T operator()(T a, T b, T c) const {
-    constexpr int drop = 8;
-    const T x = static_cast<T>(static_cast<T>(std::uint32_t(a) << drop) >> drop);
-    const T y = static_cast<T>(static_cast<T>(std::uint32_t(b) << drop) >> drop);
-    return Add<T>{}(low_product(x, y), c);
+// The high half of the product plus c, saturated.
+struct MadHiSat {
+  std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const {
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(std::int64_t{high_product(a, b)} + c, INT32_MIN, INT32_MAX));
   }
-};
-template <typename T>
-struct Mul24 {
-  T operator()(T a, T b) const { return Mad24<T>{}(a, b, 0); }
 };
 
 template <template <typename> class F>
@@ -206,39 +199,13 @@ void decode_wide(Builder& b, ptx::Type type) {
   }
 }
 
-// dp4a d, a, b, c: c + sum of products of bytes; dp2a: of halves of a and two bytes of b.
-template <typename A, typename B>
-void dp4a(Warp& w, const Instr& i, std::uint32_t mask) {
-  map3<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>(
-      w, i, mask, [](auto a, auto b, auto c) {
-        for (int byte = 0; byte < 32; byte += 8) {
-          c += static_cast<std::uint32_t>(static_cast<A>(a >> byte) * static_cast<B>(b >> byte));
-        }
-        return c;
-      });
-}
-
-void decode_dot(Builder& b) {
-  if (b.in.base() != "dp4a") b.unsupported();
-  b.standard(ptx::find_type("b32"));
-  const bool sa = b.in.parts[1] == "s32";
-  const bool sb = b.in.parts[2] == "s32";
-  using S = std::int8_t;
-  using U = std::uint8_t;
-  b.out.run = sa ? (sb ? dp4a<S, S> : dp4a<S, U>) : (sb ? dp4a<U, S> : dp4a<U, U>);
-}
-
 }  // namespace
 
 void decode_integer(Builder& b) {
   const std::string_view base = b.in.base();
   b.out.op_class = OpClass::alu;
-  if (base == "dp4a" || base == "dp2a") {
-    b.out.op_class = OpClass::imad;
-    return decode_dot(b);
-  }
   const ptx::Type type = b.in.type();
-  const bool product = base == "mul" || base == "mad" || base == "mul24" || base == "mad24";
+  const bool product = base == "mul" || base == "mad";
   if (product || base == "div" || base == "rem") b.out.op_class = OpClass::imad;
   if (product && b.in.has("wide")) return decode_wide(b, type);
   b.standard(type);
@@ -256,16 +223,8 @@ void decode_integer(Builder& b) {
   if (base == "sad") run = ternary_of<Sad>(type);
   if (base == "neg") run = signed_unary<Neg>(type);
   if (base == "abs") run = signed_unary<Abs>(type);
-  if ((base == "mul24" || base == "mad24") && b.in.has("lo")) {
-    const bool sign = type.kind == Kind::signed_int;
-    if (base == "mul24")
-      run = sign ? binary<Mul24<std::int32_t>, std::int32_t>
-                 : binary<Mul24<std::uint32_t>, std::uint32_t>;
-    if (base == "mad24")
-      run = sign ? ternary<Mad24<std::int32_t>, std::int32_t>
-                 : ternary<Mad24<std::uint32_t>, std::uint32_t>;
-  }
-  if (run == nullptr || (sat && base == "mad")) b.unsupported();
+  if (base == "mad" && sat) run = b.in.has("hi") ? ternary<MadHiSat, std::int32_t> : nullptr;
+  if (run == nullptr) b.unsupported();
   b.out.run = run;
 }
 

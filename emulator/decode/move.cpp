@@ -86,6 +86,7 @@ void unpack(Warp& w, const Instr& i, U32 mask) {
 void decode_vector(Builder& b, ptx::Type type, bool packs) {
   const ptx::Operand& vector = b.operand(packs ? 1 : 0);
   const auto count = static_cast<int>(vector.parts.size());
+  if (count == 0 || type.bytes % count != 0) b.unsupported("vector size");
   const int part = type.bytes / count;
   Instr& out = b.out;
   out.count = static_cast<std::uint8_t>(count);

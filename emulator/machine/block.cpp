@@ -26,6 +26,9 @@ Block::Block(Grid& grid, std::uint64_t linear, std::uint32_t sm)
     warps_.back()->thread_registers = launch_registers();
   }
   live_warps_ = static_cast<std::uint32_t>(warps_.size());
+  if (shared_bytes > 0 && checks_enabled()) {
+    shadow = std::make_unique<SharedShadow>(shared_bytes, warps_.size());
+  }
 }
 
 // What ptxas would give a thread; unknown without .maxnreg or .maxntid.
@@ -219,6 +222,7 @@ void Block::complete_if_full(std::uint32_t number) {
   }
   if (barrier.threads != 0) expected = (barrier.threads + 31) / 32 * 32;
   if (arrived < expected) return;
+  order();
   Barrier full;
   std::swap(full, barrier);
   for (const Waiter& waiter : full.waiters) {

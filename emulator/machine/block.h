@@ -87,6 +87,11 @@ class Block : public std::enable_shared_from_this<Block> {
   RegisterPool registers;
   std::unique_ptr<std::byte[]> shared;
   std::uint32_t shared_bytes = 0;
+  std::unique_ptr<SharedShadow> shadow;  // null: not checked
+  // Something that may order accesses to shared memory has happened.
+  void order() {
+    if (shadow != nullptr) shadow->order();
+  }
   std::vector<Warp*> woken;  // since the scheduler last looked
 
  private:

@@ -165,9 +165,12 @@ Chip read_chip(const std::string& path) {
   const std::string text = buffer.str();
   Json json;
   try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw std::runtime_error(fmt::format("chip file {}: {}", path, error.what()));
+    json = Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
+      if (depth > 8) throw std::runtime_error("nested too deep");
+      return true;
+    });
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("chip file {}: {:.200}", path, error.what()));
   }
   Reader reader(path, json);
   if (!json.is_object() || !json.contains("name") || !json["name"].is_string()) {

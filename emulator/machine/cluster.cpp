@@ -30,6 +30,7 @@ void Cluster::complete_if_all() {
   }
   for (Block* block : blocks) {
     if (block == nullptr) continue;
+    block->order();
     for (const auto& warp : block->warps()) warp->cluster_lanes = 0;
   }
   ++phase_;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "emulator/machine/checks.h"
+
 namespace emulator {
 namespace {
 
@@ -34,11 +36,22 @@ Memory::Memory() {
   }
   arena_ = reinterpret_cast<std::uint64_t>(arena);
   next_ = round_up(arena_ + 1, large);
+  if (!checks_enabled()) return;
+  void* written = mmap(nullptr, arena_bytes / 8 + page, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (written == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(), "reserving space for checks");
+  }
+  written_ = static_cast<std::uint8_t*>(written);
 }
 
-Memory::~Memory() { munmap(pointer(arena_), arena_bytes); }
+Memory::~Memory() {
+  munmap(pointer(arena_), arena_bytes);
+  if (written_ != nullptr) munmap(written_, arena_bytes / 8 + page);
+}
 
 std::uint64_t Memory::allocate(std::uint64_t bytes, MemoryKind kind, int device) {
+  if (bytes > arena_bytes) return 0;
   const std::uint64_t begin = bytes >= large / 2 ? round_up(next_, large) : next_;
   const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), page);
   if (begin + mapped + gap > arena_ + arena_bytes) return 0;
@@ -46,7 +59,14 @@ std::uint64_t Memory::allocate(std::uint64_t bytes, MemoryKind kind, int device)
   // Host pages of 2 MiB: kernels jump about in device memory.
   if (mapped >= large) madvise(pointer(begin), mapped, MADV_HUGEPAGE);
   next_ = begin + mapped + gap;
-  allocations_[begin] = {begin, begin + bytes, kind, device, false, ++count_};
+  Allocation& made = allocations_[begin];
+  made = {begin, begin + bytes, kind, device, false, ++count_};
+  made.initialized = kind != MemoryKind::device || written_ == nullptr;
+  if (!made.initialized) {
+    const std::uint64_t from = (begin - arena_) / 8 / page * page;
+    const std::uint64_t to = round_up((begin + mapped - arena_) / 8 + sizeof(std::uint64_t), page);
+    if (mprotect(written_ + from, to - from, PROT_READ | PROT_WRITE) != 0) made.initialized = true;
+  }
   if (kind == MemoryKind::device || kind == MemoryKind::managed) used_[device] += bytes;
   return begin;
 }
@@ -64,13 +84,20 @@ void Memory::release(std::uint64_t begin) {
   mprotect(pointer(begin), mapped, PROT_NONE);
 }
 
+void Memory::release_all(int device) {
+  for (const auto& [begin, found] : allocations_) {
+    if (found.kind == MemoryKind::device && found.device == device && !found.freed) release(begin);
+  }
+}
+
 bool Memory::add(std::uint64_t begin, std::uint64_t bytes, int device) {
   const auto after = allocations_.lower_bound(begin + bytes);
   if (after != allocations_.begin()) {
     const auto before = std::prev(after);
     if (!before->second.freed && before->second.end > begin) return false;
   }
-  allocations_[begin] = {begin, begin + bytes, MemoryKind::registered, device, false, ++count_};
+  allocations_[begin] = {begin,    begin + bytes, MemoryKind::registered, device, false,
+                         ++count_, true};
   return true;
 }
 
@@ -89,6 +116,24 @@ const Allocation* Memory::find(std::uint64_t address) const {
 const Allocation* Memory::live(std::uint64_t address) const {
   const Allocation* found = find(address);
   return found != nullptr && !found->freed ? found : nullptr;
+}
+
+void Memory::note_written(std::uint64_t address, std::uint64_t bytes) const {
+  const Allocation* found = live(address);
+  if (found == nullptr || found->initialized) return;
+  if (address == found->begin && bytes >= found->end - found->begin) {
+    found->initialized = true;
+  } else {
+    set_range(written_, address - arena_, bytes);
+  }
+}
+
+void Memory::mark(std::uint64_t address, std::uint64_t bytes) const {
+  set_range(written_, address - arena_, bytes);
+}
+
+bool Memory::any_written(std::uint64_t address, std::uint32_t bytes) const {
+  return any_bit(written_, address - arena_, bytes);
 }
 
 std::string Memory::describe(std::uint64_t address) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/machine/checks.h"
 #include "emulator/machine/memory.h"
 #include "emulator/machine/op_class.h"
 #include "emulator/ptx/module.h"
@@ -39,6 +40,7 @@ struct Instr {
   bool is_signed = false;    // sign-extend what was loaded
   ptx::Space space = ptx::Space::generic;
   CacheOp cache = CacheOp::all;
+  Effect effect = Effect::other;
   OpClass op_class = OpClass::alu;
   Pipe pipe = Pipe::alu;     // of the class; set when the program is finished
   bool alone = false;        // likewise: see stays_in_warp()

@@ -36,6 +36,7 @@ Warp::Warp(Block& block, std::uint32_t index, std::uint32_t lanes)
   if (program_->local_bytes > 0) {
     local_storage_ = std::make_unique<std::byte[]>(std::size_t{32} * program_->local_bytes);
     local = local_storage_.get();
+    if (checks_enabled()) local_written.resize(std::size_t{4} * program_->local_bytes + 16);
   }
 }
 
@@ -219,11 +220,14 @@ std::string Warp::position() const {
   return text;
 }
 
+std::string Warp::where(const Instr& instr, int lane) const {
+  return fmt::format("kernel {}, PTX line {} ({}), block {}, thread {}", program_->name, instr.line,
+                     instr.opcode, block_->name(),
+                     block_->thread_name(index_ * 32 + static_cast<std::uint32_t>(lane)));
+}
+
 void Warp::fail(cudaError_t code, const Instr& instr, int lane, const std::string& what) {
-  throw Fault(
-      code, fmt::format("kernel {}, PTX line {} ({}), block {}, thread {}: {}", program_->name,
-                        instr.line, instr.opcode, block_->name(),
-                        block_->thread_name(index_ * 32 + static_cast<std::uint32_t>(lane)), what));
+  throw Fault(code, where(instr, lane) + ": " + what);
 }
 
 }  // namespace emulator

@@ -94,6 +94,7 @@ class Warp {
   void rotate();
 
   std::string position() const;  // "warp 3: line 120 (lanes ffffffff)", for hang reports
+  std::string where(const Instr& instr, int lane) const;  // for messages
   [[noreturn]] void fail(cudaError_t code, const Instr& instr, int lane, const std::string& what);
 
   std::byte* file = nullptr;
@@ -102,8 +103,9 @@ class Warp {
   std::uint32_t live = 0;
   std::uint32_t switch_pc = never_pc;
   std::uint32_t executed = 0;
-  std::uint32_t carry = 0;     // condition code, a bit per lane
-  std::byte* local = nullptr;  // 32 frames of Program::local_bytes
+  std::uint32_t carry = 0;                  // condition code, a bit per lane
+  std::byte* local = nullptr;               // 32 frames of Program::local_bytes
+  std::vector<std::uint8_t> local_written;  // a bit per byte of them; empty: not checked
   Access access;
 
   // Of the clock model.

@@ -11,6 +11,10 @@
 namespace emulator::ptx {
 namespace {
 
+constexpr std::uint64_t largest_variable = std::uint64_t{1} << 32;     // elements
+constexpr std::uint64_t largest_initialized = std::uint64_t{1} << 30;  // B
+constexpr int deepest = 64;
+
 std::optional<Space> space_of(std::string_view directive) {
   if (directive == ".global") return Space::global;
   if (directive == ".const") return Space::constant;
@@ -69,7 +73,7 @@ void Parser::skip_past(std::string_view text) {
 
 // Debug sections: `.section .debug_x { ... }`.
 void Parser::skip_section() {
-  while (!at("{")) advance();
+  skip_past("{");
   skip_past("}");
 }
 
@@ -133,6 +137,7 @@ Variable Parser::variable(Space space) {
       if (bytes == 0) fail("expected a type");
     }
   }
+  if (bytes == 0) fail("expected a type");
   bytes *= lanes;
   result.align = std::max(result.align, static_cast<std::uint32_t>(bytes));
   result.name = word();
@@ -141,13 +146,15 @@ Variable Parser::variable(Space space) {
   while (accept("[")) {
     if (at("]")) {
       open = true;
-    } else {
-      count *= integer();
+    } else if (__builtin_mul_overflow(count, integer(), &count)) {
+      fail("too large an array");
     }
     expect("]");
   }
+  if (count > largest_variable) fail("too large an array");
   result.size = open ? 0 : bytes * count;
   if (accept("=")) {
+    if (result.size > largest_initialized) fail("too large an array");
     initial_value(result, bytes / lanes);
     if (open) result.size = result.init.size();
     result.init.resize(result.size);
@@ -158,10 +165,12 @@ Variable Parser::variable(Space space) {
 // A value, or nested braces of values. `generic(symbol)` and `symbol+4` are addresses.
 void Parser::initial_value(Variable& variable, std::uint64_t bytes) {
   if (accept("{")) {
+    if (++depth_ > deepest) fail("braces too deep");
     while (!accept("}")) {
       initial_value(variable, bytes);
       accept(",");
     }
+    --depth_;
     return;
   }
   std::uint64_t bits = 0;
@@ -174,6 +183,8 @@ void Parser::initial_value(Variable& variable, std::uint64_t bytes) {
     variable.references.push_back({variable.init.size(), std::string(name), addend});
   } else if (token_.kind == TokenKind::integer || at("-")) {
     bits = integer();
+  } else if (token_.kind != TokenKind::real32 && token_.kind != TokenKind::real64) {
+    fail("expected a value");
   } else {
     bits = token_.bits;
     advance();

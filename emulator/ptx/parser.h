@@ -64,6 +64,7 @@ class Parser {
   Lexer lexer_;
   Token token_;
   std::vector<Scope> scopes_;
+  int depth_ = 0;  // of braces within braces
 };
 
 }  // namespace emulator::ptx

@@ -81,6 +81,7 @@ void Parser::registers(Function& function) {
     }
     const std::uint64_t count = integer();
     expect(">");
+    if (count > 1 << 20) fail("too many registers");
     // Registers are found by a name with a number: keep the numbered names alive in the module.
     for (std::uint64_t i = 0; i < count; ++i) {
       module_.names.push_back(fmt::format("{}{}", name, i));
@@ -148,10 +149,12 @@ Operand Parser::operand() {
 Operand Parser::group(std::string_view close, OperandKind kind) {
   Operand result;
   result.kind = kind;
+  if (++depth_ > 64) fail("braces too deep");
   while (!accept(close)) {
     result.parts.push_back(operand());
     if (!at(close)) expect(",");
   }
+  --depth_;
   return result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // Copies and fills.
-#include <cstring>
+#include <limits>
 
 #include "emulator/runtime/api.h"
 #include "emulator/runtime/call.h"
@@ -22,8 +22,15 @@ namespace {
 
 enum class Waits : std::uint8_t { no, yes };
 
+// The largest number if it does not fit.
 std::uint64_t bytes_spanned(const CopyShape& shape, std::size_t pitch) {
-  return shape.rows == 0 ? 0 : (shape.rows - 1) * pitch + shape.width;
+  std::uint64_t bytes = 0;
+  if (shape.rows == 0) return 0;
+  if (__builtin_mul_overflow(shape.rows - 1, pitch, &bytes) ||
+      __builtin_add_overflow(bytes, shape.width, &bytes)) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return bytes;
 }
 
 // Memory that the runtime knows must hold the whole range; a device pointer that it does not know
@@ -31,8 +38,8 @@ std::uint64_t bytes_spanned(const CopyShape& shape, std::size_t pitch) {
 bool fits(const void* pointer, std::uint64_t bytes, bool must_be_device) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const Allocation* found = memory().find(address);
-  if (found == nullptr) return !must_be_device;
-  return !found->freed && address + bytes <= found->end;
+  if (found == nullptr) return !must_be_device && address + bytes >= bytes;
+  return !found->freed && bytes <= found->end - address;
 }
 
 bool known(const void* pointer) {
@@ -85,9 +92,14 @@ cudaError_t fill(void* to, std::size_t pitch, int value, std::size_t width, std:
 // Address of `offset` in a symbol on the current device; null if there is none so large.
 std::byte* inside(const void* symbol, std::size_t offset, std::size_t bytes) {
   const emulator::Symbol* found = emulator::registry().symbol(symbol);
-  if (found == nullptr || offset + bytes > found->size) return nullptr;
+  if (found == nullptr || offset > found->size || bytes > found->size - offset) return nullptr;
   const auto address = found->module->address(found->name, thread_state().device);
   return address ? reinterpret_cast<std::byte*>(*address + offset) : nullptr;
+}
+
+cudaError_t wrong_symbol(const void* symbol) {
+  return emulator::registry().symbol(symbol) == nullptr ? cudaErrorInvalidSymbol
+                                                        : cudaErrorInvalidValue;
 }
 
 }  // namespace
@@ -140,7 +152,7 @@ EMULATOR_API cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from
                                             std::size_t offset, cudaMemcpyKind) {
   return call([&](Lock& lock) -> cudaError_t {
     std::byte* to = inside(symbol, offset, bytes);
-    if (to == nullptr) return cudaErrorInvalidSymbol;
+    if (to == nullptr) return wrong_symbol(symbol);
     return copy(to, from, line(bytes), cudaMemcpyDefault, nullptr, Waits::yes, lock);
   });
 }
@@ -148,7 +160,7 @@ EMULATOR_API cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std:
                                               std::size_t offset, cudaMemcpyKind) {
   return call([&](Lock& lock) -> cudaError_t {
     const std::byte* from = inside(symbol, offset, bytes);
-    if (from == nullptr) return cudaErrorInvalidSymbol;
+    if (from == nullptr) return wrong_symbol(symbol);
     return copy(to, from, line(bytes), cudaMemcpyDefault, nullptr, Waits::yes, lock);
   });
 }
@@ -157,7 +169,7 @@ EMULATOR_API cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void*
                                                  cudaMemcpyKind, cudaStream_t stream) {
   return call([&](Lock& lock) -> cudaError_t {
     std::byte* to = inside(symbol, offset, bytes);
-    if (to == nullptr) return cudaErrorInvalidSymbol;
+    if (to == nullptr) return wrong_symbol(symbol);
     return copy(to, from, line(bytes), cudaMemcpyDefault, stream, Waits::no, lock);
   });
 }
@@ -166,7 +178,7 @@ EMULATOR_API cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
                                                    cudaStream_t stream) {
   return call([&](Lock& lock) -> cudaError_t {
     const std::byte* from = inside(symbol, offset, bytes);
-    if (from == nullptr) return cudaErrorInvalidSymbol;
+    if (from == nullptr) return wrong_symbol(symbol);
     return copy(to, from, line(bytes), cudaMemcpyDefault, stream, Waits::no, lock);
   });
 }

@@ -24,6 +24,8 @@ namespace {
 bool valid(int device) { return device >= 0 && device < the_chip().devices; }
 
 cudaError_t synchronize(Lock& lock) {
+  if (emulator::streams().spoil_captures(cudaStreamCaptureModeRelaxed))
+    return cudaErrorStreamCaptureUnsupported;
   const emulator::OpPtr marker = emulator::streams().all_work(thread_state().device);
   engine().wait(marker, lock);
   return cudaSuccess;
@@ -35,6 +37,7 @@ extern "C" {
 
 EMULATOR_API cudaError_t cudaGetDeviceCount(int* count) {
   return call([&](Lock&) -> cudaError_t {
+    if (count == nullptr) return cudaErrorInvalidValue;
     *count = static_cast<int>(the_chip().devices);
     return cudaSuccess;
   });
@@ -51,6 +54,7 @@ EMULATOR_API cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) 
 }
 EMULATOR_API cudaError_t cudaGetDevice(int* device) {
   return call([&](Lock&) -> cudaError_t {
+    if (device == nullptr) return cudaErrorInvalidValue;
     *device = thread_state().device;
     return cudaSuccess;
   });
@@ -68,6 +72,7 @@ EMULATOR_API cudaError_t cudaDeviceReset() {
   const int device = thread_state().device;
   if (engine().fault(device) == cudaSuccess) synchronize(lock);
   engine().clear_fault(device);
+  emulator::memory().release_all(device);
   thread_state().last_error = cudaSuccess;
   return cudaSuccess;
 }
@@ -119,6 +124,7 @@ EMULATOR_API cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 EMULATOR_API cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return call([&](Lock&) -> cudaError_t {
+    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
     *total = static_cast<std::size_t>(the_chip().memory_bytes);
     *free = *total - emulator::memory().used(thread_state().device);
     return cudaSuccess;
@@ -136,6 +142,7 @@ EMULATOR_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) 
 }
 EMULATOR_API cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return call([&](Lock&) -> cudaError_t {
+    if (value == nullptr) return cudaErrorInvalidValue;
     switch (limit) {
       case cudaLimitStackSize:
         *value = 1024;
@@ -172,6 +179,7 @@ EMULATOR_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* great
 EMULATOR_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return call([&](Lock&) -> cudaError_t {
     if (!valid(device) || !valid(peer)) return cudaErrorInvalidDevice;
+    if (can == nullptr) return cudaErrorInvalidValue;
     *can = device != peer;
     return cudaSuccess;
   });
@@ -198,6 +206,7 @@ EMULATOR_API cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr
                                                    int from, int to) {
   return call([&](Lock&) -> cudaError_t {
     if (!valid(from) || !valid(to) || from == to) return cudaErrorInvalidDevice;
+    if (value == nullptr) return cudaErrorInvalidValue;
     switch (attribute) {
       case cudaDevP2PAttrPerformanceRank:
         *value = 0;

@@ -23,12 +23,19 @@ constexpr std::uint64_t flag_zstd = 0x8000;
 constexpr std::uint64_t flag_lz4 = 0x2000;
 constexpr std::uint64_t flag_architecture = 0x100000;
 constexpr std::uint64_t flag_family = 0x200000;
+constexpr std::uint64_t blob_header = 16;
+constexpr std::uint64_t entry_header = 64;  // the least
+constexpr std::uint64_t largest_text = std::uint64_t{1} << 28;
 
 template <typename T>
 T read(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
+}
+
+[[noreturn]] void damaged(const char* what) {
+  throw Fault(cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", what));
 }
 
 struct Entry {
@@ -45,6 +52,8 @@ std::string text_of(const Entry& entry) {
   if ((entry.flags & (flag_zstd | flag_lz4)) == 0) {
     return {payload, strnlen(payload, entry.stored)};
   }
+  if (entry.compressed > entry.stored || entry.size > largest_text)
+    damaged("the size of compressed PTX");
   std::string text(entry.size, '\0');
   if (entry.flags & flag_lz4) {
     const int got = LZ4_decompress_safe(payload, text.data(), static_cast<int>(entry.compressed),
@@ -70,14 +79,19 @@ std::string read_ptx(const void* wrapper, int major, int minor) {
   if (read<std::uint32_t>(blob) != blob_magic) {
     throw Fault(cudaErrorInvalidKernelImage, "not a fat binary");
   }
-  const std::byte* at = blob + read<std::uint16_t>(blob + 6);
+  if (read<std::uint16_t>(blob + 6) != blob_header) damaged("the size of its header");
+  const std::byte* at = blob + blob_header;
   const std::byte* end = at + read<std::uint64_t>(blob + 8);
   const auto capability = static_cast<std::uint32_t>(10 * major + minor);
   std::optional<Entry> best;
   std::set<std::string> seen;
   while (at < end) {
     Entry entry;
+    const auto left = static_cast<std::uint64_t>(end - at);
+    if (left < entry_header) damaged("an entry beyond its end");
     const auto header = read<std::uint32_t>(at + 4);
+    if (header < entry_header || header > left || read<std::uint64_t>(at + 8) > left - header)
+      damaged("an entry beyond its end");
     entry.payload = at + header;
     entry.stored = read<std::uint64_t>(at + 8);
     entry.compressed = read<std::uint32_t>(at + 16);

@@ -50,13 +50,14 @@ cudaError_t destroy(const void* handle) {
 
 extern "C" {
 
-EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
+EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
   return call([&](Lock&) -> cudaError_t {
     Stream* stream = streams().find(handle, thread_state().device);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (stream->legacy) return cudaErrorStreamCaptureUnsupported;
     if (stream->capture != nullptr) return cudaErrorIllegalState;
     stream->capture = std::make_shared<emulator::Capture>();
+    stream->capture->mode = mode;
     stream->capture_origin = true;
     stream->capture_nodes.clear();
     return cudaSuccess;
@@ -67,6 +68,7 @@ EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* 
   return call([&](Lock&) -> cudaError_t {
     Stream* stream = streams().find(handle, thread_state().device);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (graph == nullptr) return cudaErrorInvalidValue;
     if (stream->capture == nullptr) return cudaErrorIllegalState;
     if (!stream->capture_origin) return cudaErrorStreamCaptureUnmatched;
     const auto capture = stream->capture;
@@ -93,6 +95,7 @@ EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* 
 
 EMULATOR_API cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int) {
   return call([&](Lock&) -> cudaError_t {
+    if (graph == nullptr) return cudaErrorInvalidValue;
     *graph = reinterpret_cast<cudaGraph_t>(keep(std::make_shared<Graph>()));
     return cudaSuccess;
   });

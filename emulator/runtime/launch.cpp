@@ -105,6 +105,7 @@ cudaError_t launch(const void* function, Request request, void** args) {
   grid->cluster = {request.cluster.x, request.cluster.y, request.cluster.z};
   grid->dynamic_shared = static_cast<std::uint32_t>(request.shared);
   grid->params.resize(program.param_bytes);
+  if (!program.params.empty() && args == nullptr) return cudaErrorInvalidValue;
   for (std::size_t i = 0; i < program.params.size(); ++i) {
     std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
   }
@@ -179,6 +180,7 @@ EMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (attributes == nullptr) return cudaErrorInvalidValue;
     const emulator::Program& program = emulator::program_of(*kernel, thread_state().device);
     const emulator::Chip& chip = emulator::the_chip();
     *attributes = {};
@@ -228,6 +230,7 @@ EMULATOR_API cudaError_t cudaFuncGetName(const char** name, const void* function
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (name == nullptr) return cudaErrorInvalidValue;
     *name = kernel->name.c_str();
     return cudaSuccess;
   });

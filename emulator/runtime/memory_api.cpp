@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // Allocation and registration.
-#include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstring>
+#include <limits>
 
 #include "emulator/runtime/api.h"
 #include "emulator/runtime/call.h"
@@ -27,12 +27,17 @@ std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uin
 cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
+  if (streams().spoil_captures(cudaStreamCaptureModeThreadLocal))
+    return cudaErrorStreamCaptureUnsupported;
   if (bytes == 0) return cudaSuccess;
   const int device = thread_state().device;
   const bool on_device = kind == MemoryKind::device || kind == MemoryKind::managed;
   const auto total = static_cast<std::uint64_t>(the_chip().memory_bytes);
   if (on_device && (bytes > total || memory().used(device) + bytes > total))
     return cudaErrorMemoryAllocation;
+  static const std::uint64_t host_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  if (kind == MemoryKind::host && bytes > host_bytes) return cudaErrorMemoryAllocation;
   *pointer = reinterpret_cast<void*>(memory().allocate(bytes, kind, device));
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -65,7 +70,11 @@ EMULATOR_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, un
 }
 EMULATOR_API cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                                          std::size_t height) {
-  return call([&](Lock&) {
+  return call([&](Lock&) -> cudaError_t {
+    if (pitch == nullptr) return cudaErrorInvalidValue;
+    const std::size_t most = std::numeric_limits<std::size_t>::max() - 511;
+    if (width > most || (height > 0 && (width + 511) / 512 * 512 > most / height))
+      return cudaErrorMemoryAllocation;
     *pitch = (width + 511) / 512 * 512;
     return allocate(pointer, *pitch * height, MemoryKind::device);
   });
@@ -85,7 +94,8 @@ EMULATOR_API cudaError_t cudaFreeHost(void* pointer) {
 
 EMULATOR_API cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
   return call([&](Lock&) -> cudaError_t {
-    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    if (pointer == nullptr || bytes == 0 || address_of(pointer) + bytes < bytes)
+      return cudaErrorInvalidValue;
     return memory().add(address_of(pointer), bytes, thread_state().device)
                ? cudaSuccess
                : cudaErrorHostMemoryAlreadyRegistered;
@@ -114,7 +124,7 @@ EMULATOR_API cudaError_t cudaHostGetDevicePointer(void** device, void* host, uns
 EMULATOR_API cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   return call([&](Lock&) -> cudaError_t {
     const Allocation* found = memory().live(address_of(host));
-    if (found == nullptr || !found->on_host()) return cudaErrorInvalidValue;
+    if (flags == nullptr || found == nullptr || !found->on_host()) return cudaErrorInvalidValue;
     *flags = cudaHostAllocMapped | cudaHostAllocPortable;
     return cudaSuccess;
   });
@@ -151,6 +161,7 @@ EMULATOR_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
 EMULATOR_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return call([&](Lock&) -> cudaError_t {
     if (device < 0 || device >= the_chip().devices) return cudaErrorInvalidDevice;
+    if (pool == nullptr) return cudaErrorInvalidValue;
     *pool = reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(device) + 1);
     return cudaSuccess;
   });
@@ -172,6 +183,7 @@ EMULATOR_API cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvis
 EMULATOR_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                                   const void* pointer) {
   return call([&](Lock&) -> cudaError_t {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
     *attributes = {};
     attributes->device = -1;
     const Allocation* found = memory().live(address_of(pointer));
@@ -194,6 +206,7 @@ EMULATOR_API cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol
   return call([&](Lock&) -> cudaError_t {
     const emulator::Symbol* found = emulator::registry().symbol(symbol);
     if (found == nullptr) return cudaErrorInvalidSymbol;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
     const auto address = found->module->address(found->name, thread_state().device);
     if (!address) return cudaErrorInvalidSymbol;
     *pointer = reinterpret_cast<void*>(*address);
@@ -204,6 +217,7 @@ EMULATOR_API cudaError_t cudaGetSymbolSize(std::size_t* size, const void* symbol
   return call([&](Lock&) -> cudaError_t {
     const emulator::Symbol* found = emulator::registry().symbol(symbol);
     if (found == nullptr) return cudaErrorInvalidSymbol;
+    if (size == nullptr) return cudaErrorInvalidValue;
     *size = found->size;
     return cudaSuccess;
   });

@@ -40,7 +40,7 @@ Module::Instance& Module::instance(int device) {
     const std::uint64_t address = managed != managed_.end()
                                       ? managed->second
                                       : memory().allocate(variable.size, MemoryKind::code, device);
-    if (managed == managed_.end() || !variable.init.empty()) {
+    if (!variable.init.empty()) {
       std::memcpy(reinterpret_cast<void*>(address), variable.init.data(), variable.init.size());
     }
     found.variables[variable.name] = address;

@@ -20,7 +20,7 @@ struct Kernel {
   std::string name;
   int dynamic_shared = 0;  // allowed by cudaFuncSetAttribute; 0: 48 KiB with static memory
   int carveout = -1;
-  bool large_clusters = false;  // of more than 8 blocks
+  bool large_clusters = false;  // of more than 8 blocks; allowed by cudaFuncSetAttribute
 };
 
 struct Symbol {

@@ -82,6 +82,7 @@ void move_bytes(void* to, const void* from, const CopyShape& shape) {
   for (std::size_t row = 0; row < shape.rows; ++row) {
     std::memmove(static_cast<std::byte*>(to) + row * shape.to_pitch,
                  static_cast<const std::byte*>(from) + row * shape.from_pitch, shape.width);
+    memory().note_written(reinterpret_cast<std::uint64_t>(to) + row * shape.to_pitch, shape.width);
   }
 }
 
@@ -168,6 +169,7 @@ MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape
         for (std::size_t row = 0; row < shape.rows; ++row) {
           std::byte* at = static_cast<std::byte*>(to) + row * shape.to_pitch;
           for (std::size_t i = 0; i < shape.width; ++i) at[i] = pattern[i % pattern.size()];
+          memory().note_written(reinterpret_cast<std::uint64_t>(at), shape.width);
         }
         note_copy(to, to, shape);
         engine().end(*keep, end);

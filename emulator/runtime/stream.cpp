@@ -126,6 +126,15 @@ bool Streams::capturing(int device) const {
   });
 }
 
+bool Streams::spoil_captures(cudaStreamCaptureMode last) {
+  bool any = false;
+  for (const auto& stream : streams_) {
+    if (stream->capture == nullptr || stream->capture->mode > last) continue;
+    stream->capture->invalid = any = true;
+  }
+  return any;
+}
+
 OpPtr Streams::all_work(int device) {
   const OpPtr marker = make_marker(device)();
   std::vector<OpPtr> waits;

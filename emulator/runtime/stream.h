@@ -33,6 +33,7 @@ struct Capture {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::uint64_t id = 0;
   bool invalid = false;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 };
 
 struct Stream {
@@ -77,6 +78,9 @@ class Streams {
   // An op that ends when all work queued on the device, or in the stream, has.
   OpPtr all_work(int device);
   bool capturing(int device) const;
+  // A call that must not be made during captures of modes up to `last` spoils these. False if
+  // there are none.
+  bool spoil_captures(cudaStreamCaptureMode last);
 
  private:
   using Owner = std::vector<std::unique_ptr<Stream>>;

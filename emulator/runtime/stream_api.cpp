@@ -135,19 +135,22 @@ EMULATOR_API cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t fu
   });
 }
 EMULATOR_API cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
-  return with_stream(handle, [&](Stream& stream, Lock&) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    if (flags == nullptr) return cudaErrorInvalidValue;
     *flags = stream.flags;
     return cudaSuccess;
   });
 }
 EMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  return with_stream(handle, [&](Stream& stream, Lock&) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    if (priority == nullptr) return cudaErrorInvalidValue;
     *priority = stream.priority;
     return cudaSuccess;
   });
 }
 EMULATOR_API cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return with_stream(handle, [&](Stream& stream, Lock&) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    if (device == nullptr) return cudaErrorInvalidValue;
     *device = stream.device;
     return cudaSuccess;
   });
@@ -159,7 +162,8 @@ EMULATOR_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamA
 }
 EMULATOR_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
                                                cudaStreamCaptureStatus* status) {
-  return with_stream(handle, [&](Stream& stream, Lock&) {
+  return with_stream(handle, [&](Stream& stream, Lock&) -> cudaError_t {
+    if (status == nullptr) return cudaErrorInvalidValue;
     *status = stream.capture == nullptr ? cudaStreamCaptureStatusNone
               : stream.capture->invalid ? cudaStreamCaptureStatusInvalidated
                                         : cudaStreamCaptureStatusActive;

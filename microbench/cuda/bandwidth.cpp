@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "cuda/check.h"
 #include "kernels/micro/fill.h"
@@ -96,9 +97,7 @@ int StreamCase::choose_blocks() const {
                                                           stream_threads, 0));
   const std::uint64_t rounds = tiles_ / session_.sm_count();
   int per_sm = std::max(1, resident);
-  if (rounds <= 64) {
-    while (per_sm > 1 && rounds % per_sm != 0) --per_sm;
-  }
+  while (per_sm > 1 && rounds % per_sm != 0) --per_sm;
   return static_cast<int>(
       std::min<std::uint64_t>(tiles_, std::uint64_t(per_sm) * session_.sm_count()));
 }
@@ -180,6 +179,17 @@ double quantum(const Device& device) {  // one tile for every SM
   return static_cast<double>(stream_tile) * fact_number(device.facts, "sm.count").value_or(1);
 }
 
+// Blocks that are resident on an SM at most. Footprints of many tiles are multiples of as many
+// tiles per SM: with a remainder, the blocks that have one tile more than others end alone in every
+// pass.
+constexpr double most_blocks = 2048.0 / stream_threads;
+
+double even(double footprint, double step) {
+  const double tiles = std::round(footprint / step);
+  if (tiles < 4 * most_blocks) return tiles * step;
+  return std::round(tiles / most_blocks) * most_blocks * step;
+}
+
 std::vector<Parameters> read_points(const Device& device, Effort effort) {
   const double l2 = fact_number(device.facts, "cache.l2.size").value_or(0);
   const double step = quantum(device);
@@ -192,11 +202,13 @@ std::vector<Parameters> read_points(const Device& device, Effort effort) {
     return result;
   }
   const int per_octave = effort == Effort::thorough ? 6 : 3;
-  const double dram = dram_footprint(device, step);
+  const double dram = dram_footprint(device, most_blocks * step);
   const double most = std::max(2 * step, 4 * l2);
+  std::set<double> footprints;
   for (const double footprint : log_spaced(step, most, per_octave, step)) {
-    if (footprint < dram) add("cg", footprint);
+    if (even(footprint, step) < dram) footprints.insert(even(footprint, step));
   }
+  for (const double footprint : footprints) add("cg", footprint);
   // What fits into all L1 caches together: each SM reads its own part again and again.
   for (const double per_sm : {1.0, 2.0, 3.0, 4.0}) add("ca", per_sm * step);
   add("cg", dram);
@@ -206,7 +218,8 @@ std::vector<Parameters> read_points(const Device& device, Effort effort) {
 
 std::vector<Parameters> memory_points(const Device& device, Effort effort, int parts) {
   const double step = parts * quantum(device);
-  const double footprint = effort == Effort::quick ? step : dram_footprint(device, step);
+  const double footprint =
+      effort == Effort::quick ? step : dram_footprint(device, most_blocks * step);
   return {{{"footprint", footprint}}};
 }
 

@@ -15,9 +15,9 @@
 namespace warpmeter {
 namespace {
 
-constexpr std::uint64_t seed = 20261201;     // of the order of the SMs
-constexpr std::size_t most_l1_nodes = 8192;  // more than the lines of any L1
-constexpr int blocks_per_sm = 8;             // so that one surely lands on the SM asked for
+constexpr std::uint64_t seed = 20261201;      // of the order of the SMs
+constexpr std::size_t most_l1_nodes = 16384;  // more than the lines of any L1
+constexpr int blocks_per_sm = 8;              // so that one surely lands on the SM asked for
 constexpr int verified_trips = 64;
 
 }  // namespace

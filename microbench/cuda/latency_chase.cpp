@@ -93,7 +93,7 @@ Benchmark latency_chase_row() {
   row.unit = Unit::second;
   row.device = DeviceKind::cuda;
   row.method =
-      "One thread follows a random single cycle over 128 B lines, one load per hop (ca: "
+      "One thread follows a random single cycle with one node in every 64 B, one load per hop (ca: "
       "ld.global.ca, "
       "cg: ld.global.cg, shared: ld.shared); %globaltimer around the loop over its hops, each "
       "sample "

@@ -7,7 +7,6 @@
 #include "cuda/check.h"
 #include "kernels/micro/chase.h"
 #include "kernels/micro/fill.h"
-#include "microbench/cuda/ring.h"
 #include "microbench/cuda/rows.h"
 #include "microbench/cuda/session.h"
 #include "microbench/cuda/sizes.h"
@@ -15,8 +14,9 @@
 namespace warpmeter {
 namespace {
 
-constexpr std::uint32_t lines = 32;  // all in one partition: once in 2^31
-constexpr int blocks_per_sm = 8;     // so that one surely lands on the SM asked for
+constexpr std::uint32_t lines = 32;         // all in one partition: once in 2^31
+constexpr std::uint32_t line_stride = 256;  // B; no line is longer
+constexpr int blocks_per_sm = 8;            // so that one surely lands on the SM asked for
 
 // Lines that each hold their own address, chased one by one from one SM.
 class LineCase : public Case {
@@ -40,11 +40,11 @@ class LineCase : public Case {
 
 LineCase::LineCase(const Device& device, bool farthest) : session_(device), farthest_(farthest) {
   const DeviceGuard guard(device.ordinal);
-  memory_ = DeviceBuffer(std::size_t{lines} * chase_stride);
+  memory_ = DeviceBuffer(std::size_t{lines} * line_stride);
   claim_ = DeviceBuffer(sizeof(std::uint32_t));
   finish_ = DeviceBuffer(sizeof(char*));
   std::vector<std::uint32_t> places;
-  for (std::uint32_t i = 0; i < lines; ++i) places.push_back(i * chase_stride / link_unit);
+  for (std::uint32_t i = 0; i < lines; ++i) places.push_back(i * line_stride / link_unit);
   const DeviceBuffer links = session_.upload(places);
   const auto* place = links.as<std::uint32_t>();
   launch_link({memory_.as<char>(), place, place, lines}, session_.stream());
@@ -58,7 +58,7 @@ LineCase::LineCase(const Device& device, bool farthest) : session_(device), fart
 
 double LineCase::hop_s(std::uint32_t line, std::uint32_t trips) {
   GPU_CHECK(cudaMemsetAsync(claim_.as<void>(), 0, claim_.bytes(), session_.stream()));
-  const char* start = memory_.as<char>() + std::size_t{line} * chase_stride;
+  const char* start = memory_.as<char>() + std::size_t{line} * line_stride;
   const auto timed = session_.time(1, [&](cudaStream_t stream, Stamp* stamp) {
     ChaseArgs args;
     args.start = start;
@@ -103,7 +103,7 @@ Benchmark latency_line_row() {
   row.device = DeviceKind::cuda;
   row.method =
       "One thread reads one line in L2 again and again (ld.global.cg, each address the result of "
-      "the last load), for each of 32 neighbouring lines from the same SM; the nearest or the "
+      "the last load), for each of 32 lines 256 B apart from the same SM; the nearest or the "
       "farthest of them. Each sample from another SM.";
   row.points = [](const Device&, Effort) {
     return std::vector<Parameters>{{{"line", "nearest"}}, {{"line", "farthest"}}};

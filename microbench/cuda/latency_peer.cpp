@@ -46,7 +46,8 @@ Benchmark latency_peer_row() {
   row.unit = Unit::second;
   row.device = DeviceKind::cuda;
   row.method =
-      "One thread of \"from\" follows a random single cycle over 4 MiB of 128 B lines in the "
+      "One thread of \"from\" follows a random single cycle over 4 MiB, one node in every 64 B, in "
+      "the "
       "memory of "
       "\"to\", one ld.global.cg per hop; %globaltimer around the loop over its hops.";
   row.points = [](const Device& device, Effort) { return peer_pairs(device); };

@@ -58,12 +58,4 @@ Ring pair_ring(std::size_t bytes, std::uint32_t distance, std::uint64_t seed) {
   return ring;
 }
 
-Ring single_ring(std::size_t bytes, std::uint32_t index) {
-  Ring ring;
-  ring.bytes = bytes;
-  ring.next = {0};
-  ring.offset = {units(std::uint64_t{index} * chase_stride)};
-  return ring;
-}
-
 }  // namespace warpmeter

@@ -8,7 +8,9 @@
 
 namespace warpmeter {
 
-inline constexpr std::uint32_t chase_stride = 128;  // B; a line of L1 and L2 since Volta
+// B: half a line of L1 and L2 since Volta. A stride above the line would leave lines out, and the
+// capacity would seem larger than it is.
+inline constexpr std::uint32_t chase_stride = 64;
 
 // A cycle of nodes in memory that a chase follows. Node i lies `offset[i]` units
 // (kernels/micro/fill.h) from the start and is followed by node next[i].
@@ -20,7 +22,7 @@ struct Ring {
   std::size_t size() const { return next.size(); }
 };
 
-// One node in every 128 B of `bytes`, on one random cycle.
+// One node in every 64 B of `bytes`, on one random cycle.
 Ring random_ring(std::size_t bytes, std::uint64_t seed);
 
 // The same, random only inside each 2 MiB, so that translations are used up before the next page
@@ -36,8 +38,5 @@ Ring sparse_ring(std::size_t bytes, std::uint64_t seed);
 // first and visited right after it: the second hits what the first has fetched, or not.
 inline constexpr std::uint32_t pair_stride = 256;  // B
 Ring pair_ring(std::size_t bytes, std::uint32_t distance, std::uint64_t seed);
-
-// One node that follows itself, `index` lines from the start of `bytes`.
-Ring single_ring(std::size_t bytes, std::uint32_t index);
 
 }  // namespace warpmeter

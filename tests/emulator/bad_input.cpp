@@ -15,7 +15,10 @@ void run_endless(int* out);
 
 int main(int argc, char** argv) {
   int* out = nullptr;
-  if (argc != 2 || cudaMalloc(reinterpret_cast<void**>(&out), 4) != cudaSuccess) return 2;
+  if (argc != 2 || cudaMalloc(reinterpret_cast<void**>(&out), 4) != cudaSuccess ||
+      cudaMemset(out, 0, 4) != cudaSuccess) {
+    return 2;
+  }
   if (std::strcmp(argv[1], "endless") == 0)
     run_endless(out);
   else
