@@ -50,7 +50,7 @@ EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   return call([&](Lock&) -> cudaError_t {
     Kernel* kernel = registry().kernel(function);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    if (threads <= 0) return cudaErrorInvalidValue;
+    if (threads <= 0 || blocks == nullptr) return cudaErrorInvalidValue;
     const int current = thread_state().device;
     const emulator::Program& program = kernel->module->program(kernel->name, current);
     const auto count = static_cast<std::uint64_t>(threads);
