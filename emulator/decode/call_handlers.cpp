@@ -98,7 +98,7 @@ void restore_state(Warp& w, const Instr& i, std::uint32_t mask) {
       std::memcpy(at, from, bytes);
       from += bytes;
     });
-    stack.resize(stack.size() - w.program().saved.bytes);
+    stack.erase(stack.end() - static_cast<std::ptrdiff_t>(w.program().saved.bytes), stack.end());
     std::memcpy(local_of(w, l, i.target), kept.data(), kept.size());
   });
 }

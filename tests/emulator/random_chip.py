@@ -58,9 +58,10 @@ def random_chip(seed, template):
     dram["channels"] = rng.randint(1, 9)
     l2_rate = l2_bytes_per_cycle(chip) * sm["hz"]
     dram["bytes_per_second"] = round(l2_rate * rng.uniform(0.2, 0.6), -9)
-    # Enough requests in flight for every level's rate: otherwise the latency sets it (Little's law).
+    # Many more requests in flight than every level's rate needs: otherwise the latency sets it (Little's law), and
+    # near that a busy channel holds up the others.
     in_flight = max(l2_rate * (l2["latency"] + l2["far_latency"]), dram["bytes_per_second"] * (dram["latency"] + l2["far_latency"]))
-    l1["outstanding"] = int(3 * in_flight / sm["hz"] / sm["count"] / sector) + 64
+    l1["outstanding"] = int(8 * in_flight / sm["hz"] / sm["count"] / sector) + 64
     link = chip["host_link"]
     link["latency"] = rng.randint(500, 1500)
     link["bytes_per_second"] = round(rng.uniform(5e9, 60e9), -8)
