@@ -7,6 +7,7 @@
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -28,11 +29,6 @@ namespace warpmeter {
 // Checked: at most 8 (b, h) pairs wholly, in double precision. Tolerance: probabilities have the
 // relative error P = 2 max|error of a score| + exp_error (+ 2 2^-8 for bf16, softmax.h), so the
 // result's is (P + sum_roundoff(L)) sum p|v| (+ 2^-8 |o| for bf16).
-struct AttentionShape {
-  std::int64_t batch = 0, heads = 0, kv_heads = 0, head_size = 0, context = 0;
-  Element type = Element::f32;
-};
-
 Work attention_work(const AttentionShape& shape);
 
 // Operands: "q", "k", "v", "o", scratch "scores" and "probabilities". `scale` is what the kernel

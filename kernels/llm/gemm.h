@@ -7,6 +7,7 @@
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -21,11 +22,6 @@ namespace warpmeter {
 //
 // Checked: 8 rows x 64 columns (all, if m n k <= 2^20) in double precision, within
 // sum_roundoff(k) sum|a w|, plus 2^-8 |c| for bf16; no element of C unwritten.
-struct GemmShape {
-  std::int64_t m = 0, n = 0, k = 0;
-  Element type = Element::f32;
-};
-
 Work gemm_work(const GemmShape& shape);
 
 // Operands: "activations" [m, k], "weights" (blocked), "result" [m, n]. The plain weights are

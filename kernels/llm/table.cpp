@@ -6,46 +6,19 @@
 
 #include <fstream>
 
-#include "core/error.h"
 #include "kernels/llm/attention.h"
 #include "kernels/llm/gather.h"
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/kernel_case.h"
 #include "kernels/llm/onednn.h"
+#include "kernels/llm/point_shapes.h"
 #include "kernels/llm/points.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 
 namespace warpmeter {
 namespace {
-
-std::int64_t count(const Parameters& point, const std::string& name) {
-  const std::optional<double> value = number(point, name);
-  if (!value || *value < 1 || *value != static_cast<double>(static_cast<std::int64_t>(*value)))
-    throw InputError("kernel point " + to_string(point) + ": " + name + " must be a count");
-  return static_cast<std::int64_t>(*value);
-}
-
-Element type_of(const Parameters& point) {
-  return parse_element(word(point, "type").value_or("none"));
-}
-
-GemmShape gemm_shape(const Parameters& p) {
-  return {count(p, "m"), count(p, "n"), count(p, "k"), type_of(p)};
-}
-
-AttentionShape attention_shape(const Parameters& p) {
-  return {count(p, "batch"),     count(p, "heads"),   count(p, "kv_heads"),
-          count(p, "head_size"), count(p, "context"), type_of(p)};
-}
-
-RowsShape rows_shape(const Parameters& p) {
-  return {count(p, "rows"), count(p, "columns"), type_of(p)};
-}
-
-GatherShape gather_shape(const Parameters& p) {
-  return {count(p, "rows"), count(p, "columns"), count(p, "vocabulary"), type_of(p)};
-}
 
 // B, 0 if the kernel does not say.
 double available_memory() {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/llm/shapes.h"
+
+namespace warpmeter {
+
+// One launch of each kernel, on device pointers aligned to 16 bytes, by the file that defines it;
+// the algorithm stands there, formulas and work in kernels/llm/<kernel>.h. Each throws CudaError if
+// the launch failed.
+
+// The most columns of a row that stays in the registers of one block.
+inline constexpr std::int64_t columns_in_registers = 16 * 1024;
+
+// x, y [rows, columns], gain [columns]; f32 or bf16; at most columns_in_registers columns.
+void launch_rms_norm(const RowsShape& shape, const void* x, const void* gain, void* y,
+                     cudaStream_t stream);
+
+// x, y [rows, columns]; f32 or bf16.
+void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
+
+// gate, up, y [rows, columns]; f32 or bf16.
+void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
+                   cudaStream_t stream);
+
+// ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
+void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
+                   cudaStream_t stream);
+
+}  // namespace warpmeter

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/cuda/table.h"
+
+#include <fmt/format.h>
+
+#include "kernels/llm/cuda/device_kernel_case.h"
+#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/points.h"
+#include "kernels/llm/gather.h"
+#include "kernels/llm/point_shapes.h"
+#include "kernels/llm/points.h"
+#include "kernels/llm/rms_norm.h"
+#include "kernels/llm/softmax.h"
+#include "kernels/llm/swiglu.h"
+
+namespace warpmeter {
+namespace {
+
+using Refusal = std::optional<std::string>;
+
+// What a kernel is made of. `launch` takes the problem's operands in their order.
+template <class Shape>
+struct Row {
+  std::string id;
+  std::string method;
+  std::vector<Parameters> (*points)(int threads, Effort effort);
+  Shape (*shape_of)(const Parameters&);
+  Work (*work_of)(const Shape&);
+  Problem (*problem_of)(const Shape&, std::uint32_t seed);
+  void (*launch)(const Shape&, std::span<void* const> operands, cudaStream_t);
+  Refusal (*refusal)(const Shape&);  // why the kernel cannot do this shape
+};
+
+Refusal too_large(const Device& device, const Work& work) {
+  const double memory = fact_number(device.facts, "memory.total").value_or(0);
+  const double needed = 1.1 * work.working_set;
+  if (memory == 0 || needed <= memory) return std::nullopt;
+  return fmt::format("needs {} of device memory, the device has {}", format_bytes(needed),
+                     format_bytes(memory));
+}
+
+template <class Shape>
+Benchmark benchmark(const Row<Shape>& row) {
+  Benchmark result;
+  result.id = row.id;
+  result.quantity = "kernel.time";
+  result.unit = Unit::second;
+  result.device = DeviceKind::cuda;
+  result.method = row.method +
+                  " Result checked against double precision before timing; event time of one "
+                  "execution: the mean of many in a row (hot), or one after flushing L2 (cold).";
+  result.points = [row](const Device& device, Effort effort) {
+    return device_points(row.points(1, effort), device);
+  };
+  result.work = [row](const Parameters& p) { return row.work_of(row.shape_of(p)); };
+  result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
+    const Shape shape = row.shape_of(p);
+    if (auto reason = row.refusal(shape)) return reason;
+    return too_large(device, row.work_of(shape));
+  };
+  result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
+    const Shape shape = row.shape_of(p);
+    return std::make_unique<DeviceKernelCase>(
+        device, parse_residency(word(p, "residency").value_or("none")),
+        [=] { return row.problem_of(shape, next_seed()); },
+        [=](std::span<void* const> operands, cudaStream_t stream) {
+          row.launch(shape, operands, stream);
+        });
+  };
+  result.limit = [](const Device&, const Parameters&) { return std::nullopt; };
+  return result;
+}
+
+Refusal row_in_registers(const RowsShape& shape) {
+  if (shape.columns <= columns_in_registers) return std::nullopt;
+  return fmt::format("{} columns; at most {} fit into the registers of a block", shape.columns,
+                     columns_in_registers);
+}
+
+template <class Shape>
+Refusal any_shape(const Shape&) {
+  return std::nullopt;
+}
+
+using Operands = std::span<void* const>;
+
+const Row<RowsShape> rms_norm = {"kernel.rms_norm",
+                                 "One block per row, kept in registers; 16-byte accesses.",
+                                 rms_norm_points,
+                                 rows_shape,
+                                 rms_norm_work,
+                                 rms_norm_problem,
+                                 [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+                                   launch_rms_norm(shape, p[0], p[1], p[2], stream);
+                                 },
+                                 row_in_registers};
+
+const Row<RowsShape> softmax = {
+    "kernel.softmax",
+    "One block per row, kept in registers up to 16384 columns, else read twice.",
+    softmax_points,
+    rows_shape,
+    softmax_work,
+    softmax_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_softmax(shape, p[0], p[1], stream);
+    },
+    any_shape};
+
+const Row<RowsShape> swiglu = {"kernel.swiglu",
+                               "One 16-byte vector per thread over the flat matrices.",
+                               swiglu_points,
+                               rows_shape,
+                               swiglu_work,
+                               swiglu_problem,
+                               [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+                                 launch_swiglu(shape, p[0], p[1], p[2], stream);
+                               },
+                               any_shape};
+
+const Row<GatherShape> gather = {"kernel.gather",
+                                 "128 threads copy 2 KiB of a token's table row, 16 bytes each.",
+                                 gather_points,
+                                 gather_shape,
+                                 gather_work,
+                                 gather_problem,
+                                 [](const GatherShape& shape, Operands p, cudaStream_t stream) {
+                                   launch_gather(shape, p[0], p[1], p[2], stream);
+                                 },
+                                 any_shape};
+
+}  // namespace
+
+std::vector<Benchmark> cuda_llm_kernels() {
+  return {benchmark(softmax), benchmark(rms_norm), benchmark(swiglu), benchmark(gather)};
+}
+
+}  // namespace warpmeter
