@@ -19,6 +19,14 @@ void for_type(Element type, F f) {
   throw std::logic_error("a kernel on rows has no such type");
 }
 
+// The same for the types that matrix instructions multiply.
+template <class F>
+void for_half_type(Element type, F f) {
+  if (type == Element::bf16) return f(__nv_bfloat16());
+  if (type == Element::f16) return f(__half());
+  throw std::logic_error("a matrix product has no such type");
+}
+
 // Calls f(T{}, width), where the constant `width` says how many elements one access takes: 16 bytes
 // if all rows of `columns` elements start at multiples of 16 bytes, else one element.
 template <class F>

@@ -30,4 +30,10 @@ void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, voi
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
                    cudaStream_t stream);
 
+// activations [m, k], weights [n, k] (as torch.nn.Linear keeps them), result [m, n]; bf16 or f16.
+// For few tokens: at most 64.
+inline constexpr std::int64_t most_decode_tokens = 64;
+void launch_gemm_decode(const GemmShape& shape, const void* activations, const void* weights,
+                        void* result, cudaStream_t stream);
+
 }  // namespace warpmeter

@@ -2,8 +2,11 @@
 // Copyright the warpmeter authors
 #include "kernels/llm/cuda/problems.h"
 
+#include <cmath>
+
 #include "kernels/llm/check.h"
 #include "kernels/llm/gather.h"
+#include "kernels/llm/gemm.h"
 #include "kernels/llm/rms_norm.h"
 #include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
@@ -66,6 +69,19 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed) {
   fill_gather(shape, seed, ids, table);
   problem.checked_results = y.count;
   problem.verify = [=, &ids, &y] { check_gather(shape, seed, ids, y); };
+  return problem;
+}
+
+Problem gemm_problem(const GemmShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& a = add(problem, "activations", Role::input, shape.type, shape.m * shape.k);
+  const Operand& w = add(problem, "weights", Role::input, shape.type, shape.n * shape.k);
+  const Operand& c = add(problem, "result", Role::output, shape.type, shape.m * shape.n);
+  fill_activations(a, shape.k, seed);
+  fill_normal(w, seed + 1, 1 / std::sqrt(static_cast<double>(shape.k)));
+  const GemmReference expected(shape, a, w, 1, shape.k, seed + 2);
+  problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
+  problem.verify = [=, &c] { expected.check(shape, c); };
   return problem;
 }
 

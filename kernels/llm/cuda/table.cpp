@@ -8,6 +8,7 @@
 #include "kernels/llm/cuda/launch.h"
 #include "kernels/llm/cuda/points.h"
 #include "kernels/llm/gather.h"
+#include "kernels/llm/gemm.h"
 #include "kernels/llm/point_shapes.h"
 #include "kernels/llm/points.h"
 #include "kernels/llm/rms_norm.h"
@@ -78,6 +79,15 @@ Refusal row_in_registers(const RowsShape& shape) {
                      columns_in_registers);
 }
 
+// The host's points, with f16 in place of f32.
+template <std::vector<Parameters> (*points)(int, Effort)>
+std::vector<Parameters> half_type_points(int threads, Effort effort) {
+  std::vector<Parameters> result = points(threads, effort);
+  for (Parameters& point : result)
+    if (word(point, "type") == "f32") point["type"] = "f16";
+  return result;
+}
+
 template <class Shape>
 Refusal any_shape(const Shape&) {
   return std::nullopt;
@@ -130,10 +140,34 @@ const Row<GatherShape> gather = {"kernel.gather",
                                  },
                                  any_shape};
 
+Refusal half_type(const GemmShape& shape) {
+  if (shape.type == Element::bf16 || shape.type == Element::f16) return std::nullopt;
+  return "type " + to_string(shape.type) + ": matrix instructions take bf16 or f16";
+}
+
+Refusal few_tokens(const GemmShape& shape) {
+  if (shape.m <= most_decode_tokens) return half_type(shape);
+  return fmt::format("m = {}: at most {}; kernel.gemm.prefill does more", shape.m,
+                     most_decode_tokens);
+}
+
+const Row<GemmShape> gemm_decode = {
+    "kernel.gemm.decode",
+    "mma.sync m16n8k16 straight from memory, weights as the 16 rows; a block's warps share k.",
+    half_type_points<gemm_decode_points>,
+    gemm_shape,
+    gemm_work,
+    gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_decode(shape, p[0], p[1], p[2], stream);
+    },
+    few_tokens};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_llm_kernels() {
-  return {benchmark(softmax), benchmark(rms_norm), benchmark(swiglu), benchmark(gather)};
+  return {benchmark(gemm_decode), benchmark(softmax), benchmark(rms_norm), benchmark(swiglu),
+          benchmark(gather)};
 }
 
 }  // namespace warpmeter

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cstdint>
 
@@ -15,10 +16,14 @@ inline constexpr int full_width = 16 / sizeof(T);
 __device__ __forceinline__ float to_float(float value) { return value; }
 __device__ __forceinline__ float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
 
+__device__ __forceinline__ float to_float(__half value) { return __half2float(value); }
+
 __device__ __forceinline__ void round_to(float& to, float value) { to = value; }
 __device__ __forceinline__ void round_to(__nv_bfloat16& to, float value) {
   to = __float2bfloat16_rn(value);
 }
+
+__device__ __forceinline__ void round_to(__half& to, float value) { to = __float2half_rn(value); }
 
 // 16 bytes that nothing writes while the kernel runs.
 __device__ __forceinline__ uint4 load16(const void* at) {
