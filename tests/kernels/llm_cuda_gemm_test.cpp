@@ -42,6 +42,25 @@ TEST_P(MatrixKernels, DecodeCounts) {
   EXPECT_EQ(counted.of("mma_f16") / 32 * 2 * 16 * 8 * 16, work.ops.at(to_string(GetParam())));
 }
 
+TEST_P(MatrixKernels, PrefillIsRightAtTheEdges) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                {128, 128, 32},
+                                {129, 136, 40},
+                                {1, 264, 264},
+                                {100, 77, 200},
+                                {5, 130, 77},
+                                {257, 16, 8}})
+    multiply(launch_gemm_prefill, m, n, k);
+}
+
+TEST_P(MatrixKernels, PrefillCounts) {
+  const Counted counted = multiply(launch_gemm_prefill, 256, 256, 256);
+  const Work work = gemm_work({256, 256, 256, GetParam()});
+  expect_compulsory_dram(counted, work);
+  EXPECT_EQ(counted.of("mma_f16") / 32 * 2 * 16 * 8 * 16, work.ops.at(to_string(GetParam())));
+  EXPECT_EQ(counted.shared_conflicts, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(EachType, MatrixKernels, testing::Values(Element::bf16, Element::f16),
                          [](const auto& test) { return to_string(test.param); });
 

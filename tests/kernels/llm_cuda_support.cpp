@@ -38,6 +38,7 @@ void add(Counted& sum, const Json& counters) {
   sum.l2 += 32 * counters["l2_sectors"].get<double>();
   for (const auto& [name, count] : counters["thread_instructions"].items())
     sum.instructions[name] += count.get<double>();
+  sum.shared_conflicts += counters["shared_conflicts"].get<double>();
   ++sum.launches;
 }
 

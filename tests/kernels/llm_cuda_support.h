@@ -17,6 +17,7 @@ namespace warpmeter {
 struct Counted {
   double dram_read = 0, dram_written = 0;      // B; written: with what a later flush wrote back
   double l2 = 0;                               // B, loads and stores
+  double shared_conflicts = 0;                 // wavefronts beyond what the bytes need
   std::map<std::string, double> instructions;  // of threads, by class
   int launches = 0;
   double of(const std::string& name) const { return instructions.at(name); }

@@ -45,7 +45,9 @@ __global__ void __launch_bounds__(32 * warps)
     tokens[tile] = row_of(activations, tile * tokens_per_tile + g, m);
 
   float4 sums[tiles] = {};
-#pragma unroll 2
+  // As many loads under way as registers allow.
+  constexpr int unroll = width == 1 ? 1 : (tiles <= 2 ? 4 : 2);
+#pragma unroll unroll
   for (int at = warp * k_step + 8 * t; at - 8 * t < k; at += warps * k_step) {
     const uint4 a = load8<T, width>(low, at, k), b = load8<T, width>(high, at, k);
 #pragma unroll

@@ -36,4 +36,8 @@ inline constexpr std::int64_t most_decode_tokens = 64;
 void launch_gemm_decode(const GemmShape& shape, const void* activations, const void* weights,
                         void* result, cudaStream_t stream);
 
+// The same for any number of tokens; fast for many.
+void launch_gemm_prefill(const GemmShape& shape, const void* activations, const void* weights,
+                         void* result, cudaStream_t stream);
+
 }  // namespace warpmeter

@@ -151,6 +151,18 @@ Refusal few_tokens(const GemmShape& shape) {
                      most_decode_tokens);
 }
 
+const Row<GemmShape> gemm_prefill = {
+    "kernel.gemm.prefill",
+    "mma.sync m16n8k16 on 128 x 128 tiles of C; ldmatrix; cp.async in four stages of k = 32.",
+    half_type_points<gemm_prefill_points>,
+    gemm_shape,
+    gemm_work,
+    gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_prefill(shape, p[0], p[1], p[2], stream);
+    },
+    half_type};
+
 const Row<GemmShape> gemm_decode = {
     "kernel.gemm.decode",
     "mma.sync m16n8k16 straight from memory, weights as the 16 rows; a block's warps share k.",
@@ -166,8 +178,8 @@ const Row<GemmShape> gemm_decode = {
 }  // namespace
 
 std::vector<Benchmark> cuda_llm_kernels() {
-  return {benchmark(gemm_decode), benchmark(softmax), benchmark(rms_norm), benchmark(swiglu),
-          benchmark(gather)};
+  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(softmax),
+          benchmark(rms_norm),     benchmark(swiglu),      benchmark(gather)};
 }
 
 }  // namespace warpmeter
