@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
@@ -37,5 +38,10 @@ Work attention_work(const AttentionShape& shape);
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed,
                                        double scale);
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed);
+
+// Throws std::runtime_error("corrupt: ...") unless the results of `pairs` (b heads + h) are right
+// and all of o is written.
+void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
+                     const Operand& q, const Operand& k, const Operand& v, const Operand& o);
 
 }  // namespace warpmeter

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/llm/attention.h"
 #include "kernels/llm/cuda/device_kernel_case.h"
 #include "kernels/llm/cuda/launch.h"
 #include "kernels/llm/cuda/points.h"
@@ -151,6 +152,38 @@ Refusal few_tokens(const GemmShape& shape) {
                      most_decode_tokens);
 }
 
+Refusal decode_attention(const AttentionShape& s) {
+  if (s.type != Element::bf16 && s.type != Element::f16)
+    return "type " + to_string(s.type) + ": matrix instructions take bf16 or f16";
+  if (s.head_size != 64 && s.head_size != 128)
+    return fmt::format("head size {}; there is 64 and 128", s.head_size);
+  if (s.heads % s.kv_heads == 0 && s.heads / s.kv_heads <= 8) return std::nullopt;
+  return fmt::format("{} heads over {} KV heads; at most 8 each, without rest", s.heads,
+                     s.kv_heads);
+}
+
+// The host's kernel passes its scores through memory, this one the results of its chunks.
+Work attention_decode_work(const AttentionShape& shape) {
+  Work work = attention_work(shape);
+  const auto parts = static_cast<double>(shape.batch * shape.heads * attention_splits(shape));
+  work.working_set =
+      work.bytes_read + work.bytes_written + 4 * parts * (static_cast<double>(shape.head_size) + 2);
+  work.launches = 2;
+  return work;
+}
+
+const Row<AttentionShape> attention_decode = {
+    "kernel.attention.decode",
+    "Heads that share K and V as rows of mma.sync m16n8k16; online softmax; split context.",
+    half_type_points<attention_points>,
+    attention_shape,
+    attention_decode_work,
+    attention_decode_problem,
+    [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
+      launch_attention_decode(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
+    },
+    decode_attention};
+
 const Row<GemmShape> gemm_prefill = {
     "kernel.gemm.prefill",
     "mma.sync m16n8k16 on 128 x 128 tiles of C; ldmatrix; cp.async in four stages of k = 32.",
@@ -178,8 +211,9 @@ const Row<GemmShape> gemm_decode = {
 }  // namespace
 
 std::vector<Benchmark> cuda_llm_kernels() {
-  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(softmax),
-          benchmark(rms_norm),     benchmark(swiglu),      benchmark(gather)};
+  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(attention_decode),
+          benchmark(softmax),      benchmark(rms_norm),    benchmark(swiglu),
+          benchmark(gather)};
 }
 
 }  // namespace warpmeter
