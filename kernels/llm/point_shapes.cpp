@@ -30,6 +30,10 @@ RowsShape rows_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "columns"), type_of(p)};
 }
 
+RopeShape rope_shape(const Parameters& p) {
+  return {count(p, "rows"), count(p, "heads"), count(p, "head_size"), type_of(p)};
+}
+
 GatherShape gather_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "columns"), count(p, "vocabulary"), type_of(p)};
 }

@@ -17,6 +17,7 @@ Element type_of(const Parameters& point);
 GemmShape gemm_shape(const Parameters& point);
 AttentionShape attention_shape(const Parameters& point);
 RowsShape rows_shape(const Parameters& point);
+RopeShape rope_shape(const Parameters& point);
 GatherShape gather_shape(const Parameters& point);
 
 }  // namespace warpmeter

@@ -23,6 +23,11 @@ struct GatherShape {
   Element type = Element::f32;
 };
 
+struct RopeShape {
+  std::int64_t tokens = 0, heads = 0, head_size = 0;
+  Element type = Element::f32;
+};
+
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   Element type = Element::f32;

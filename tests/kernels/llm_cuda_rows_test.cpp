@@ -4,6 +4,7 @@
 #include "kernels/llm/cuda/launch.h"
 #include "kernels/llm/gather.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/rope.h"
 #include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 #include "tests/kernels/llm_cuda_support.h"
@@ -32,6 +33,11 @@ class RowKernels : public OnEmulatedGpu {
   Counted gather(const GatherShape& shape) {
     return run(gather_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
       launch_gather(shape, p[0], p[1], p[2], stream);
+    });
+  }
+  Counted rope(const RopeShape& shape) {
+    return run(rope_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
+      launch_rope(shape, p[0], p[1], p[2], p[3], p[4], stream);
     });
   }
 
@@ -84,6 +90,15 @@ TEST_F(RowKernels, GatherIsRightAtTheEdges) {
   }
 }
 
+TEST_F(RowKernels, RopeIsRightAtTheEdges) {
+  for (const Element type : row_types)
+    for (const std::int64_t size : {2, 6, 8, 64, 128})
+      for (const auto& [tokens, heads] : {std::pair{1, 1}, {1, 5}, {7, 3}, {20, 40}}) {
+        SCOPED_TRACE(testing::Message() << tokens << " x " << heads << " x " << size);
+        rope({tokens, heads, size, type});
+      }
+}
+
 // Instructions exactly, of E elements and T threads: a reduction costs each thread ten additions or
 // maxima, besides what each element needs. The work models count a multiply-add as two operations
 // and what is per row, not per thread.
@@ -114,6 +129,16 @@ TEST_P(Counters, OfSwiglu) {
   // Factor log2(e), addition, product, and the division, which is a special function too.
   EXPECT_EQ(counted.of("fp32"), 3 * elements);
   EXPECT_EQ(counted.of("special_function"), swiglu_work(shape_).ops.at("exp") + elements);
+}
+
+TEST_P(Counters, OfRope) {
+  const RopeShape shape{16, 64, 128, GetParam()};
+  const Counted counted = rope(shape);
+  expect_compulsory_dram(counted, rope_work(shape));
+  // A product and a multiply-add (two operations) per element, and per pair a change of sign, which
+  // machine code makes part of the multiply-add.
+  const double pairs = 16 * 64 * 128 / 2;
+  EXPECT_EQ(1.5 * (counted.of("fp32") - pairs), rope_work(shape).ops.at("f32"));
 }
 
 TEST_P(Counters, OfGather) {

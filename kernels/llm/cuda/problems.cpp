@@ -10,6 +10,7 @@
 #include "kernels/llm/gather.h"
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/rope.h"
 #include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 
@@ -71,6 +72,26 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed) {
   fill_gather(shape, seed, ids, table);
   problem.checked_results = y.count;
   problem.verify = [=, &ids, &y] { check_gather(shape, seed, ids, y); };
+  return problem;
+}
+
+Problem rope_problem(const RopeShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t elements = shape.tokens * shape.heads * shape.head_size;
+  const std::int64_t table = rope_positions * shape.head_size / 2;
+  const Operand& x = add(problem, "x", Role::input, shape.type, elements);
+  const Operand& positions = add(problem, "positions", Role::input, Element::i32, shape.tokens);
+  const Operand& cosines = add(problem, "cosines", Role::input, Element::f32, table);
+  const Operand& sines = add(problem, "sines", Role::input, Element::f32, table);
+  const Operand& y = add(problem, "y", Role::output, shape.type, elements);
+  fill_normal(x, seed, 1);
+  fill_rope(shape, seed, positions, cosines, sines);
+  const auto tokens = sampled(shape.tokens, checked_rows, seed);
+  problem.checked_results =
+      static_cast<std::int64_t>(tokens.size()) * shape.heads * shape.head_size;
+  problem.verify = [=, &x, &positions, &cosines, &sines, &y] {
+    check_rope(shape, tokens, {x, positions, cosines, sines, y});
+  };
   return problem;
 }
 

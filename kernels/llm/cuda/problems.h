@@ -23,6 +23,7 @@ Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
 Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
+Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 

@@ -13,6 +13,7 @@
 #include "kernels/llm/point_shapes.h"
 #include "kernels/llm/points.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/rope.h"
 #include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 
@@ -130,6 +131,25 @@ const Row<RowsShape> swiglu = {"kernel.swiglu",
                                },
                                any_shape};
 
+Refusal even_size(const RopeShape& shape) {
+  if (shape.tokens > rope_positions)
+    return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
+  if (shape.head_size % 2 == 0) return std::nullopt;
+  return fmt::format("head size {} is odd; elements turn in pairs", shape.head_size);
+}
+
+const Row<RopeShape> rope = {
+    "kernel.rope",
+    "One thread per 16 bytes of each half of a head; tables of cosines and sines.",
+    rope_points,
+    rope_shape,
+    rope_work,
+    rope_problem,
+    [](const RopeShape& shape, Operands p, cudaStream_t stream) {
+      launch_rope(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    even_size};
+
 const Row<GatherShape> gather = {"kernel.gather",
                                  "128 threads copy 2 KiB of a token's table row, 16 bytes each.",
                                  gather_points,
@@ -212,8 +232,8 @@ const Row<GemmShape> gemm_decode = {
 
 std::vector<Benchmark> cuda_llm_kernels() {
   return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(attention_decode),
-          benchmark(softmax),      benchmark(rms_norm),    benchmark(swiglu),
-          benchmark(gather)};
+          benchmark(softmax),      benchmark(rms_norm),    benchmark(rope),
+          benchmark(swiglu),       benchmark(gather)};
 }
 
 }  // namespace warpmeter
