@@ -44,11 +44,10 @@ void check_mix(const AttentionShape& shape, std::int64_t pair, std::int64_t cach
   }
 }
 
-// `pair` is b heads + h.
-void check_pair(const AttentionShape& shape, std::int64_t pair, const Checked& operands) {
+// Row `pair` of q and o over shape.context positions of K and V from element `cache` on.
+void check_query(const AttentionShape& shape, std::int64_t pair, std::int64_t cache,
+                 const Checked& operands) {
   const std::int64_t context = shape.context, size = shape.head_size;
-  const std::int64_t groups = shape.heads / shape.kv_heads;
-  const std::int64_t cache = pair / groups * context * size;  // start of its K and V
   const double scale = 1 / std::sqrt(static_cast<double>(size));
   std::vector<double> score(static_cast<std::size_t>(context));
   double score_error = 0;
@@ -133,7 +132,38 @@ class Attention final : public OneDnnKernel {
 void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
                      const Operand& q, const Operand& k, const Operand& v, const Operand& o) {
   require_written(o);
-  for (const std::int64_t pair : pairs) check_pair(shape, pair, {q, k, v, o});
+  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
+  for (const std::int64_t pair : pairs)
+    check_query(shape, pair, pair / group * cache, {q, k, v, o});
+}
+
+void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
+                            const Operand& q, const Operand& k, const Operand& v,
+                            const Operand& o) {
+  require_written(o);
+  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
+  for (const std::int64_t query : queries) {
+    AttentionShape seen = shape;
+    seen.context = query % shape.context + 1;
+    check_query(seen, query, query / shape.context / group * cache, {q, k, v, o});
+  }
+}
+
+Work causal_attention_work(const AttentionShape& shape) {
+  const auto context = static_cast<double>(shape.context);
+  const auto size = static_cast<double>(shape.head_size);
+  const double queries = static_cast<double>(shape.batch * shape.heads) * context;
+  const double scores = queries * (context + 1) / 2;
+  const auto e = static_cast<double>(bytes_of(shape.type));
+  Work work;
+  work.ops["f32"] = 5 * scores - queries;
+  work.ops[to_string(shape.type)] += 4 * scores * size;
+  work.ops["exp"] = scores;
+  work.bytes_written = queries * size * e;
+  work.bytes_read = work.bytes_written +
+                    2 * static_cast<double>(shape.batch * shape.kv_heads) * context * size * e;
+  work.working_set = work.bytes_read + work.bytes_written;
+  return work;
 }
 
 Work attention_work(const AttentionShape& shape) {

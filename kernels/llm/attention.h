@@ -44,4 +44,17 @@ std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_
 void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
                      const Operand& q, const Operand& k, const Operand& v, const Operand& o);
 
+// Attention of all L tokens of each prompt, each to itself and those before; on GPUs only. q and o
+// are [b, heads, L, d], K and V [b, kv, L, d].
+//
+// Work, B sequences, H query heads, G key-value heads, S = B H L (L + 1) / 2 scores, as above:
+//   ops[type] = 4 S d    exp = S    ops[f32] += 5 S - B H L
+//   bytes_read = (B H + 2 B G) L d e    bytes_written = B H L d e    working_set = both
+// launches = 1. Keys after their query are no work, though tiles on the diagonal compute them.
+Work causal_attention_work(const AttentionShape& shape);
+
+// The same for `queries` ((b heads + h) L + i) of causal attention, with the same tolerance.
+void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
+                            const Operand& q, const Operand& k, const Operand& v, const Operand& o);
+
 }  // namespace warpmeter

@@ -19,6 +19,16 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
                  launch_attention_decode(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
                });
   }
+
+  Counted prefill(const AttentionShape& shape) {
+    SCOPED_TRACE(testing::Message()
+                 << shape.batch << " x " << shape.heads << " / " << shape.kv_heads << " heads of "
+                 << shape.head_size << ", tokens: " << shape.context);
+    return run(attention_prefill_problem(shape, 3),
+               [=](std::span<void* const> p, cudaStream_t stream) {
+                 launch_attention_prefill(shape, p[0], p[1], p[2], p[3], stream);
+               });
+  }
 };
 
 // One position, less than a step, odd ones, one and several chunks; one to eight heads per KV head.
@@ -46,6 +56,33 @@ TEST_P(AttentionKernels, DecodeCounts) {
   // warps' states (4 x 2 chunks of 128 threads); of each result one per chunk and a division.
   EXPECT_EQ(counted.of("special_function"),
             1.25 * work.ops.at("exp") + 5 * 8 * 128 + 3 * work.bytes_written / 2);
+}
+
+// One token, a part of a warp's, of a block's, whole blocks, several; shared and own KV heads.
+TEST_P(AttentionKernels, PrefillIsRightAtTheEdges) {
+  for (const std::int64_t size : {64, 128})
+    for (const auto& [batch, heads, kv_heads, context] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
+                                                          {1, 2, 1, 7},
+                                                          {2, 3, 3, 33},
+                                                          {1, 1, 1, 64},
+                                                          {1, 4, 2, 65},
+                                                          {1, 1, 1, 200}})
+      prefill({batch, heads, kv_heads, size, context, GetParam()});
+}
+
+TEST_P(AttentionKernels, PrefillCounts) {
+  const AttentionShape shape{1, 4, 2, 128, 256, GetParam()};
+  const Counted counted = prefill(shape);
+  const Work work = causal_attention_work(shape);
+  expect_compulsory_dram(counted, work);
+  // Tiles of 64 x 64, those on the diagonal whole: 1 + 2 + 3 + 4 per head.
+  const double scores = 4 * 10 * 64 * 64;
+  EXPECT_EQ(counted.of("mma_f16") / 32 * 2 * 16 * 8 * 16, 4 * scores * 128);
+  EXPECT_LT(work.ops.at(to_string(GetParam())), 4 * scores * 128);
+  // Each score once, 64 of a row and step together one for its sums in each of four lanes, and the
+  // division of each row by its weight in four lanes.
+  EXPECT_EQ(counted.of("special_function"), scores + 4 * scores / 64 + 4 * 4 * 256);
+  EXPECT_EQ(counted.shared_conflicts, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, AttentionKernels, testing::Values(Element::bf16, Element::f16),

@@ -78,13 +78,6 @@ __device__ __forceinline__ void add_values(State<size>& state, uint2 weights, co
   }
 }
 
-template <typename T>
-__device__ __forceinline__ unsigned packed(float low, float high) {
-  alignas(4) T both[2];
-  store_pair(both, low, high);
-  return *reinterpret_cast<const unsigned*>(both);
-}
-
 // Positions [at, at + 16) of which `left` exist: online softmax.
 template <typename T, int size>
 __device__ __forceinline__ void attend(State<size>& state, const uint4 (&q)[size / 32],

@@ -53,6 +53,11 @@ void launch_attention_decode(const AttentionShape& shape, const void* q, const v
                              const void* v, void* o, void* partial, void* statistics,
                              cudaStream_t stream);
 
+// Causal attention of all tokens of a prompt: q, o [batch, heads, context, head_size], k, v [batch,
+// kv_heads, context, head_size]; bf16 or f16; head_size 64 or 128.
+void launch_attention_prefill(const AttentionShape& shape, const void* q, const void* k,
+                              const void* v, void* o, cudaStream_t stream);
+
 // Into how many chunks the context is split: of at least 256 positions, so that long contexts fill
 // the device.
 constexpr std::int64_t attention_splits(const AttentionShape& shape) {

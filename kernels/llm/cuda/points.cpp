@@ -3,6 +3,7 @@
 #include "kernels/llm/cuda/points.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpmeter {
 namespace {
@@ -10,7 +11,8 @@ namespace {
 void shrink(Parameters& point) {
   point["model"] = word(point, "model").value_or("") + "/16";
   for (const char* width : {"columns", "n", "k", "context", "vocabulary"})
-    if (const auto value = number(point, width)) point[width] = std::max(1.0, *value / 16);
+    if (const auto value = number(point, width))
+      point[width] = std::max(1.0, std::floor(*value / 16));
   for (const char* tokens : {"rows", "m"})
     if (const auto value = number(point, tokens)) point[tokens] = std::min(32.0, *value);
   if (const auto batch = number(point, "batch")) point["batch"] = std::min(2.0, *batch);

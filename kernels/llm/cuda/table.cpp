@@ -172,15 +172,39 @@ Refusal few_tokens(const GemmShape& shape) {
                      most_decode_tokens);
 }
 
-Refusal decode_attention(const AttentionShape& s) {
+Refusal matrix_attention(const AttentionShape& s) {
   if (s.type != Element::bf16 && s.type != Element::f16)
     return "type " + to_string(s.type) + ": matrix instructions take bf16 or f16";
   if (s.head_size != 64 && s.head_size != 128)
     return fmt::format("head size {}; there is 64 and 128", s.head_size);
-  if (s.heads % s.kv_heads == 0 && s.heads / s.kv_heads <= 8) return std::nullopt;
-  return fmt::format("{} heads over {} KV heads; at most 8 each, without rest", s.heads,
-                     s.kv_heads);
+  if (s.heads % s.kv_heads == 0) return std::nullopt;
+  return fmt::format("{} heads over {} KV heads leave a rest", s.heads, s.kv_heads);
 }
+
+Refusal decode_attention(const AttentionShape& s) {
+  if (auto reason = matrix_attention(s)) return reason;
+  if (s.heads / s.kv_heads <= 8) return std::nullopt;
+  return fmt::format("{} heads over {} KV heads; at most 8 each", s.heads, s.kv_heads);
+}
+
+// Prompts of as many tokens as the contexts of decoding, with the same split.
+std::vector<Parameters> attention_prefill_points(int threads, Effort effort) {
+  std::vector<Parameters> points = half_type_points<attention_points>(threads, effort);
+  for (Parameters& point : points) point["kernel"] = point["family"] = "attention.prefill";
+  return points;
+}
+
+const Row<AttentionShape> attention_prefill = {
+    "kernel.attention.prefill",
+    "Causal; 64 queries per block, mma.sync m16n8k16, cp.async of K and V, online softmax.",
+    attention_prefill_points,
+    attention_shape,
+    causal_attention_work,
+    attention_prefill_problem,
+    [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
+      launch_attention_prefill(shape, p[0], p[1], p[2], p[3], stream);
+    },
+    matrix_attention};
 
 // The host's kernel passes its scores through memory, this one the results of its chunks.
 Work attention_decode_work(const AttentionShape& shape) {
@@ -231,9 +255,15 @@ const Row<GemmShape> gemm_decode = {
 }  // namespace
 
 std::vector<Benchmark> cuda_llm_kernels() {
-  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(attention_decode),
-          benchmark(softmax),      benchmark(rms_norm),    benchmark(rope),
-          benchmark(swiglu),       benchmark(gather)};
+  return {benchmark(gemm_prefill),
+          benchmark(gemm_decode),
+          benchmark(attention_prefill),
+          benchmark(attention_decode),
+          benchmark(softmax),
+          benchmark(rms_norm),
+          benchmark(rope),
+          benchmark(swiglu),
+          benchmark(gather)};
 }
 
 }  // namespace warpmeter

@@ -18,6 +18,12 @@ __device__ __forceinline__ int swizzled(int row, int piece) {
   return row * 32 + (piece ^ (row / 2 % 4)) * 8;
 }
 
+// The same in a tile of `size` columns, 64 or more: eight rows, each at another place.
+template <int size>
+__device__ __forceinline__ int swizzled_row(int row, int piece) {
+  return row * size + (piece ^ (row % 8)) * 8;
+}
+
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }
@@ -57,11 +63,29 @@ __device__ __forceinline__ uint4 load_matrices(const void* row) {
   return v;
 }
 
+// The same, each transposed: lane i gets rows 2 (i % 4), + 1 of column i / 4.
+__device__ __forceinline__ uint4 load_transposed(const void* row) {
+  uint4 v;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(shared_address(row))
+               : "memory");
+  return v;
+}
+
 __device__ __forceinline__ void store_pair(__nv_bfloat16* at, float low, float high) {
   *reinterpret_cast<__nv_bfloat162*>(at) = __floats2bfloat162_rn(low, high);
 }
 __device__ __forceinline__ void store_pair(__half* at, float low, float high) {
   *reinterpret_cast<__half2*>(at) = __floats2half2_rn(low, high);
+}
+
+// The two as one register of a fragment.
+template <typename T>
+__device__ __forceinline__ unsigned packed(float low, float high) {
+  alignas(4) T both[2];
+  store_pair(both, low, high);
+  return *reinterpret_cast<const unsigned*>(both);
 }
 
 }  // namespace warpmeter
