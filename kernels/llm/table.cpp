@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "core/error.h"
 #include "kernels/llm/attention.h"
 #include "kernels/llm/gather.h"
 #include "kernels/llm/gemm.h"
@@ -58,6 +59,8 @@ Benchmark row(std::string id, std::string method, std::vector<Parameters> (*poin
   };
   benchmark.make = [=](const Device&, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = shape_of(p);
+    if (shape.type == Element::f16)
+      throw InputError("kernel type 'f16' is for GPUs: use f32 or bf16 on a host");
     return std::make_unique<KernelCase>(static_cast<int>(count(p, "threads")),
                                         parse_residency(word(p, "residency").value_or("none")),
                                         [=] { return make_of(shape, next_seed()); });

@@ -75,7 +75,14 @@ Benchmark benchmark(const Row<Shape>& row) {
   return result;
 }
 
+template <class Shape>
+Refusal row_type(const Shape& shape) {
+  if (shape.type == Element::f32 || shape.type == Element::bf16) return std::nullopt;
+  return "type " + to_string(shape.type) + ": this kernel takes f32 or bf16";
+}
+
 Refusal row_in_registers(const RowsShape& shape) {
+  if (auto reason = row_type(shape)) return reason;
   if (shape.columns <= columns_in_registers) return std::nullopt;
   return fmt::format("{} columns; at most {} fit into the registers of a block", shape.columns,
                      columns_in_registers);
@@ -88,11 +95,6 @@ std::vector<Parameters> half_type_points(int threads, Effort effort) {
   for (Parameters& point : result)
     if (word(point, "type") == "f32") point["type"] = "f16";
   return result;
-}
-
-template <class Shape>
-Refusal any_shape(const Shape&) {
-  return std::nullopt;
 }
 
 using Operands = std::span<void* const>;
@@ -118,7 +120,7 @@ const Row<RowsShape> softmax = {
     [](const RowsShape& shape, Operands p, cudaStream_t stream) {
       launch_softmax(shape, p[0], p[1], stream);
     },
-    any_shape};
+    row_type};
 
 const Row<RowsShape> swiglu = {"kernel.swiglu",
                                "One 16-byte vector per thread over the flat matrices.",
@@ -129,12 +131,12 @@ const Row<RowsShape> swiglu = {"kernel.swiglu",
                                [](const RowsShape& shape, Operands p, cudaStream_t stream) {
                                  launch_swiglu(shape, p[0], p[1], p[2], stream);
                                },
-                               any_shape};
+                               row_type};
 
 Refusal even_size(const RopeShape& shape) {
   if (shape.tokens > rope_positions)
     return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
-  if (shape.head_size % 2 == 0) return std::nullopt;
+  if (shape.head_size % 2 == 0) return row_type(shape);
   return fmt::format("head size {} is odd; elements turn in pairs", shape.head_size);
 }
 
@@ -159,7 +161,7 @@ const Row<GatherShape> gather = {"kernel.gather",
                                  [](const GatherShape& shape, Operands p, cudaStream_t stream) {
                                    launch_gather(shape, p[0], p[1], p[2], stream);
                                  },
-                                 any_shape};
+                                 row_type};
 
 Refusal half_type(const GemmShape& shape) {
   if (shape.type == Element::bf16 || shape.type == Element::f16) return std::nullopt;
