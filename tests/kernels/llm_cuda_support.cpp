@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
@@ -15,11 +16,17 @@
 namespace warpmeter {
 namespace {
 
-// A name in the environment before the library's first launch.
+const std::string& counters_file();
+
+void remove_counters() { std::remove(counters_file().c_str()); }
+
+// A name in the environment before the library's first launch. Never destroyed: exit needs it.
 const std::string& counters_file() {
-  static const std::string file = [] {
-    std::string name = testing::TempDir() + "warpmeter_counters." + std::to_string(getpid());
-    setenv("WARPMETER_EMULATED_COUNTERS", name.c_str(), 1);
+  static const std::string& file = *[] {
+    auto* name =
+        new std::string(testing::TempDir() + "warpmeter_counters." + std::to_string(getpid()));
+    setenv("WARPMETER_EMULATED_COUNTERS", name->c_str(), 1);
+    std::atexit(remove_counters);
     return name;
   }();
   return file;
