@@ -10,6 +10,7 @@
 #include "microbench/host/table.h"
 #if WARPMETER_WITH_CUDA
 #include "cuda/device.h"
+#include "kernels/llm/cuda/table.h"
 #include "microbench/cuda/table.h"
 #endif
 
@@ -62,7 +63,11 @@ std::vector<Benchmark> benchmark_table(DeviceKind kind) {
 
 std::vector<Benchmark> kernel_table(DeviceKind kind) {
   if (kind == DeviceKind::cpu) return host_llm_kernels();
-  return {};  // CUDA LLM kernels do not exist yet
+#if WARPMETER_WITH_CUDA
+  return cuda_llm_kernels();
+#else
+  return {};
+#endif
 }
 
 }  // namespace warpmeter

@@ -14,6 +14,56 @@ namespace {
 using dnnl::memory;
 using Tag = memory::format_tag;
 
+struct Checked {
+  const Operand &q, &k, &v, &o;
+};
+
+void check_mix(const AttentionShape& shape, std::int64_t pair, std::int64_t cache,
+               const Checked& operands, const std::vector<double>& score, double score_error) {
+  const std::int64_t size = shape.head_size;
+  const double top = *std::max_element(score.begin(), score.end());
+  double total = 0;
+  std::vector<double> sum(static_cast<std::size_t>(size)), magnitude(sum.size());
+  for (std::size_t t = 0; t < score.size(); ++t) {
+    const double weight = std::exp(score[t] - top);
+    total += weight;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const double v =
+          operands.v.at(cache + static_cast<std::int64_t>(t) * size + static_cast<std::int64_t>(i));
+      sum[i] += weight * v;
+      magnitude[i] += weight * std::abs(v);
+    }
+  }
+  const double store = store_roundoff(shape.type);
+  const double relative = 2 * score_error + exp_error + 2 * store + sum_roundoff(shape.context);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const std::int64_t at = pair * size + static_cast<std::int64_t>(i);
+    const double expected = sum[i] / total;
+    require_close("attention", at, operands.o.at(at), expected,
+                  relative * magnitude[i] / total + store * std::abs(expected));
+  }
+}
+
+// Row `pair` of q and o over shape.context positions of K and V from element `cache` on.
+void check_query(const AttentionShape& shape, std::int64_t pair, std::int64_t cache,
+                 const Checked& operands) {
+  const std::int64_t context = shape.context, size = shape.head_size;
+  const double scale = 1 / std::sqrt(static_cast<double>(size));
+  std::vector<double> score(static_cast<std::size_t>(context));
+  double score_error = 0;
+  for (std::int64_t t = 0; t < context; ++t) {
+    double sum = 0, magnitude = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double product = operands.q.at(pair * size + i) * operands.k.at(cache + t * size + i);
+      sum += product;
+      magnitude += std::abs(product);
+    }
+    score[static_cast<std::size_t>(t)] = scale * sum;
+    score_error = std::max(score_error, sum_roundoff(size) * scale * magnitude);
+  }
+  check_mix(shape, pair, cache, operands, score, score_error);
+}
+
 class Attention final : public OneDnnKernel {
  public:
   Attention(const AttentionShape& s, std::uint32_t seed, double scale)
@@ -31,10 +81,7 @@ class Attention final : public OneDnnKernel {
     build(static_cast<float>(scale));
   }
 
-  void verify() const override {
-    require_written(o_);
-    for (const std::int64_t pair : pairs_) verify_pair(pair);
-  }
+  void verify() const override { check_attention(shape_, pairs_, q_, k_, v_, o_); }
 
   Json conditions() const override {
     Json json = OneDnnKernel::conditions();
@@ -75,59 +122,49 @@ class Attention final : public OneDnnKernel {
               {DNNL_ARG_DST, view(o, o_)}});
   }
 
-  // `pair` is b heads + h.
-  void verify_pair(std::int64_t pair) const {
-    const std::int64_t context = shape_.context, size = shape_.head_size;
-    const std::int64_t groups = shape_.heads / shape_.kv_heads;
-    const std::int64_t cache = pair / groups * context * size;  // start of its K and V
-    const double scale = 1 / std::sqrt(static_cast<double>(size));
-    std::vector<double> score(static_cast<std::size_t>(context));
-    double score_error = 0;
-    for (std::int64_t t = 0; t < context; ++t) {
-      double sum = 0, magnitude = 0;
-      for (std::int64_t i = 0; i < size; ++i) {
-        const double product = q_.at(pair * size + i) * k_.at(cache + t * size + i);
-        sum += product;
-        magnitude += std::abs(product);
-      }
-      score[static_cast<std::size_t>(t)] = scale * sum;
-      score_error = std::max(score_error, sum_roundoff(size) * scale * magnitude);
-    }
-    verify_mix(pair, cache, score, score_error);
-  }
-
-  void verify_mix(std::int64_t pair, std::int64_t cache, const std::vector<double>& score,
-                  double score_error) const {
-    const std::int64_t size = shape_.head_size;
-    const double top = *std::max_element(score.begin(), score.end());
-    double total = 0;
-    std::vector<double> sum(static_cast<std::size_t>(size)), magnitude(sum.size());
-    for (std::size_t t = 0; t < score.size(); ++t) {
-      const double weight = std::exp(score[t] - top);
-      total += weight;
-      for (std::size_t i = 0; i < sum.size(); ++i) {
-        const double v =
-            v_.at(cache + static_cast<std::int64_t>(t) * size + static_cast<std::int64_t>(i));
-        sum[i] += weight * v;
-        magnitude[i] += weight * std::abs(v);
-      }
-    }
-    const double store = store_roundoff(shape_.type);
-    const double relative = 2 * score_error + exp_error + 2 * store + sum_roundoff(shape_.context);
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const std::int64_t at = pair * size + static_cast<std::int64_t>(i);
-      const double expected = sum[i] / total;
-      require_close("attention", at, o_.at(at), expected,
-                    relative * magnitude[i] / total + store * std::abs(expected));
-    }
-  }
-
   AttentionShape shape_;
   std::vector<std::int64_t> pairs_;
   Operand &q_, &k_, &v_, &o_, &scores_, &probabilities_;
 };
 
 }  // namespace
+
+void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
+                     const Operand& q, const Operand& k, const Operand& v, const Operand& o) {
+  require_written(o);
+  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
+  for (const std::int64_t pair : pairs)
+    check_query(shape, pair, pair / group * cache, {q, k, v, o});
+}
+
+void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
+                            const Operand& q, const Operand& k, const Operand& v,
+                            const Operand& o) {
+  require_written(o);
+  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
+  for (const std::int64_t query : queries) {
+    AttentionShape seen = shape;
+    seen.context = query % shape.context + 1;
+    check_query(seen, query, query / shape.context / group * cache, {q, k, v, o});
+  }
+}
+
+Work causal_attention_work(const AttentionShape& shape) {
+  const auto context = static_cast<double>(shape.context);
+  const auto size = static_cast<double>(shape.head_size);
+  const double queries = static_cast<double>(shape.batch * shape.heads) * context;
+  const double scores = queries * (context + 1) / 2;
+  const auto e = static_cast<double>(bytes_of(shape.type));
+  Work work;
+  work.ops["f32"] = 5 * scores - queries;
+  work.ops[to_string(shape.type)] += 4 * scores * size;
+  work.ops["exp"] = scores;
+  work.bytes_written = queries * size * e;
+  work.bytes_read = work.bytes_written +
+                    2 * static_cast<double>(shape.batch * shape.kv_heads) * context * size * e;
+  work.working_set = work.bytes_read + work.bytes_written;
+  return work;
+}
 
 Work attention_work(const AttentionShape& shape) {
   const auto rows = static_cast<double>(shape.batch * shape.heads);

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -28,11 +30,6 @@ namespace warpmeter {
 // Checked: at most 8 (b, h) pairs wholly, in double precision. Tolerance: probabilities have the
 // relative error P = 2 max|error of a score| + exp_error (+ 2 2^-8 for bf16, softmax.h), so the
 // result's is (P + sum_roundoff(L)) sum p|v| (+ 2^-8 |o| for bf16).
-struct AttentionShape {
-  std::int64_t batch = 0, heads = 0, kv_heads = 0, head_size = 0, context = 0;
-  Element type = Element::f32;
-};
-
 Work attention_work(const AttentionShape& shape);
 
 // Operands: "q", "k", "v", "o", scratch "scores" and "probabilities". `scale` is what the kernel
@@ -41,5 +38,23 @@ Work attention_work(const AttentionShape& shape);
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed,
                                        double scale);
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed);
+
+// Throws std::runtime_error("corrupt: ...") unless the results of `pairs` (b heads + h) are right
+// and all of o is written.
+void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
+                     const Operand& q, const Operand& k, const Operand& v, const Operand& o);
+
+// Attention of all L tokens of each prompt, each to itself and those before; on GPUs only. q and o
+// are [b, heads, L, d], K and V [b, kv, L, d].
+//
+// Work, B sequences, H query heads, G key-value heads, S = B H L (L + 1) / 2 scores, as above:
+//   ops[type] = 4 S d    exp = S    ops[f32] += 5 S - B H L
+//   bytes_read = (B H + 2 B G) L d e    bytes_written = B H L d e    working_set = both
+// launches = 1. Keys after their query are no work, though tiles on the diagonal compute them.
+Work causal_attention_work(const AttentionShape& shape);
+
+// The same for `queries` ((b heads + h) L + i) of causal attention, with the same tolerance.
+void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
+                            const Operand& q, const Operand& k, const Operand& v, const Operand& o);
 
 }  // namespace warpmeter

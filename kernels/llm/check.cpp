@@ -46,8 +46,6 @@ double sum_roundoff(std::int64_t count) {
   return 4 * std::sqrt(static_cast<double>(count)) * unit_roundoff(Element::f32);
 }
 
-double store_roundoff(Element type) {
-  return type == Element::bf16 ? unit_roundoff(Element::bf16) : 0.0;
-}
+double store_roundoff(Element type) { return type == Element::f32 ? 0.0 : unit_roundoff(type); }
 
 }  // namespace warpmeter

@@ -12,6 +12,18 @@
 namespace warpmeter {
 namespace {
 
+// Different ids in random order: repeated ones would be read from the cache.
+void choose_ids(const GatherShape& shape, std::uint32_t seed, std::int32_t* ids) {
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<std::int32_t> any(0,
+                                                  static_cast<std::int32_t>(shape.vocabulary - 1));
+  std::unordered_set<std::int32_t> chosen;
+  for (std::int64_t r = 0; r < shape.rows;) {
+    const std::int32_t id = any(random);
+    if (chosen.insert(id).second) ids[r++] = id;
+  }
+}
+
 class Gather final : public Kernel {
  public:
   Gather(const GatherShape& shape, std::uint32_t seed)
@@ -21,10 +33,7 @@ class Gather final : public Kernel {
         ids_(add({"ids", Role::input, Element::i32, shape.rows})),
         table_(add({"table", Role::input, shape.type, shape.vocabulary * shape.columns})),
         y_(add({"y", Role::output, shape.type, shape.rows * shape.columns})) {
-    choose_ids();
-#pragma omp parallel for schedule(static)
-    for (std::int64_t r = 0; r < shape.rows; ++r)
-      fill_normal_part(table_, ids_.i32()[r] * shape.columns, shape.columns, seed, 1);
+    fill_gather(shape, seed, ids_, table_);
   }
 
   void execute() override {
@@ -38,10 +47,7 @@ class Gather final : public Kernel {
                   table + static_cast<std::size_t>(ids[r]) * row_bytes_, row_bytes_);
   }
 
-  void verify() const override {
-    require_written(y_);
-    for (std::int64_t r = 0; r < shape_.rows; ++r) verify_row(r);
-  }
+  void verify() const override { check_gather(shape_, seed_, ids_, y_); }
 
   std::vector<Bytes> touched() const override {
     std::vector<Bytes> ranges = {ids_.memory.bytes(), y_.memory.bytes()};
@@ -59,26 +65,6 @@ class Gather final : public Kernel {
   }
 
  private:
-  // Different ids in random order: repeated ones would be read from the cache.
-  void choose_ids() {
-    std::mt19937 random(seed_);
-    std::uniform_int_distribution<std::int32_t> any(
-        0, static_cast<std::int32_t>(shape_.vocabulary - 1));
-    std::unordered_set<std::int32_t> chosen;
-    for (std::int64_t r = 0; r < shape_.rows;) {
-      const std::int32_t id = any(random);
-      if (chosen.insert(id).second) ids_.i32()[r++] = id;
-    }
-  }
-
-  void verify_row(std::int64_t r) const {
-    for (std::int64_t c = 0; c < shape_.columns; ++c) {
-      const std::int64_t source = ids_.i32()[r] * shape_.columns + c;
-      const double expected = normal_value(source, seed_, 1, shape_.type);
-      require_close("gather", r * shape_.columns + c, y_.at(r * shape_.columns + c), expected, 0);
-    }
-  }
-
   GatherShape shape_;
   std::uint32_t seed_;
   std::size_t row_bytes_;
@@ -86,6 +72,25 @@ class Gather final : public Kernel {
 };
 
 }  // namespace
+
+void fill_gather(const GatherShape& shape, std::uint32_t seed, const Operand& ids,
+                 const Operand& table) {
+  choose_ids(shape, seed, ids.i32());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t r = 0; r < shape.rows; ++r)
+    fill_normal_part(table, ids.i32()[r] * shape.columns, shape.columns, seed, 1);
+}
+
+void check_gather(const GatherShape& shape, std::uint32_t seed, const Operand& ids,
+                  const Operand& y) {
+  require_written(y);
+  for (std::int64_t r = 0; r < shape.rows; ++r)
+    for (std::int64_t c = 0; c < shape.columns; ++c) {
+      const std::int64_t at = r * shape.columns + c;
+      const double expected = normal_value(ids.i32()[r] * shape.columns + c, seed, 1, shape.type);
+      require_close("gather", at, y.at(at), expected, 0);
+    }
+}
 
 Work gather_work(const GatherShape& shape) {
   const auto rows = static_cast<double>(shape.rows);

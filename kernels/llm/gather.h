@@ -7,6 +7,7 @@
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -19,14 +20,16 @@ namespace warpmeter {
 //   bytes_read = R C e + 4 R (ids)    bytes_written = R C e    working_set = both    launches = 1
 //
 // Checked: every element exactly, each row against values generated anew from its id.
-struct GatherShape {
-  std::int64_t rows = 0, columns = 0, vocabulary = 0;
-  Element type = Element::f32;
-};
-
 Work gather_work(const GatherShape& shape);
 
 // Operands: "ids" [rows], "table", "y" [rows, columns].
 std::unique_ptr<Kernel> make_gather(const GatherShape& shape, std::uint32_t seed);
+
+// Fills `ids` with different random ids, and the rows of `table` that they choose.
+void fill_gather(const GatherShape& shape, std::uint32_t seed, const Operand& ids,
+                 const Operand& table);
+// Throws std::runtime_error("corrupt: ...") unless y is right; `seed` is that of fill_gather.
+void check_gather(const GatherShape& shape, std::uint32_t seed, const Operand& ids,
+                  const Operand& y);
 
 }  // namespace warpmeter

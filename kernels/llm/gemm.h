@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -21,15 +23,23 @@ namespace warpmeter {
 //
 // Checked: 8 rows x 64 columns (all, if m n k <= 2^20) in double precision, within
 // sum_roundoff(k) sum|a w|, plus 2^-8 |c| for bf16; no element of C unwritten.
-struct GemmShape {
-  std::int64_t m = 0, n = 0, k = 0;
-  Element type = Element::f32;
-};
-
 Work gemm_work(const GemmShape& shape);
 
 // Operands: "activations" [m, k], "weights" (blocked), "result" [m, n]. The plain weights are
 // fill_normal(seed + 1, 1 / sqrt(k)) in row order [k, n], so that results are of order one.
 std::unique_ptr<Kernel> make_gemm(const GemmShape& shape, std::uint32_t seed);
+
+// What a check of C compares with: some rows and columns of the product in double precision. Weight
+// (k, n) is element k k_stride + n n_stride of `weights`.
+struct GemmReference {
+  GemmReference(const GemmShape& shape, const Operand& activations, const Operand& weights,
+                std::int64_t k_stride, std::int64_t n_stride, std::uint32_t seed);
+
+  // Throws std::runtime_error("corrupt: ...") unless these elements are right and all are written.
+  void check(const GemmShape& shape, const Operand& result) const;
+
+  std::vector<std::int64_t> rows, columns;
+  std::vector<double> sums, magnitudes;  // [rows, columns]
+};
 
 }  // namespace warpmeter

@@ -43,6 +43,12 @@ void fill_bf16(std::uint16_t* out, std::int64_t first, std::int64_t count, std::
     out[first + i] = float_to_bf16(scale * normal(seed, static_cast<std::uint32_t>(first + i)));
 }
 
+void fill_f16(std::uint16_t* out, std::int64_t first, std::int64_t count, std::uint32_t seed,
+              float scale) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[first + i] = float_to_f16(scale * normal(seed, static_cast<std::uint32_t>(first + i)));
+}
+
 float channel_gain(std::int64_t channel, std::uint32_t seed) {
   return mix(static_cast<std::uint32_t>(channel) + 77u * seed) % 128 == 0 ? 8.0f : 1.0f;
 }
@@ -68,6 +74,8 @@ void fill_normal_part(const Operand& operand, std::int64_t first, std::int64_t c
   const auto scale = static_cast<float>(deviation);
   if (operand.type == Element::bf16)
     fill_bf16(operand.bf16(), first, count, seed, scale);
+  else if (operand.type == Element::f16)
+    fill_f16(operand.f16(), first, count, seed, scale);
   else
     fill_f32(operand.f32(), first, count, seed, scale);
 }
@@ -82,10 +90,12 @@ void fill_activations(const Operand& operand, std::int64_t columns, std::uint32_
   fill_normal(operand, seed, 1.0);
   for (std::int64_t column = 0; column < columns; ++column) {
     const float gain = channel_gain(column, seed);
-    if (gain == 1.0f) continue;  // a power of two otherwise, so the product is exact in bf16 too
+    if (gain == 1.0f) continue;  // a power of two otherwise, so the product is exact in any type
     for (std::int64_t i = column; i < operand.count; i += columns) {
       if (operand.type == Element::bf16)
         operand.bf16()[i] = float_to_bf16(gain * bf16_to_float(operand.bf16()[i]));
+      else if (operand.type == Element::f16)
+        operand.f16()[i] = float_to_f16(gain * f16_to_float(operand.f16()[i]));
       else
         operand.f32()[i] *= gain;
     }
@@ -95,6 +105,7 @@ void fill_activations(const Operand& operand, std::int64_t columns, std::uint32_
 double normal_value(std::int64_t index, std::uint32_t seed, double deviation, Element type) {
   const float value =
       static_cast<float>(deviation) * normal(seed, static_cast<std::uint32_t>(index));
+  if (type == Element::f16) return f16_to_float(float_to_f16(value));
   return type == Element::bf16 ? bf16_to_float(float_to_bf16(value)) : value;
 }
 

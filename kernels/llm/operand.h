@@ -25,11 +25,13 @@ struct Operand {
 
   float* f32() const { return reinterpret_cast<float*>(memory.data()); }
   std::uint16_t* bf16() const { return reinterpret_cast<std::uint16_t*>(memory.data()); }
+  std::uint16_t* f16() const { return reinterpret_cast<std::uint16_t*>(memory.data()); }
   std::int32_t* i32() const { return reinterpret_cast<std::int32_t*>(memory.data()); }
 
   // Element `index`, whatever the type.
   double at(std::int64_t index) const {
     if (type == Element::bf16) return bf16_to_float(bf16()[index]);
+    if (type == Element::f16) return f16_to_float(f16()[index]);
     if (type == Element::i32) return i32()[index];
     return f32()[index];
   }

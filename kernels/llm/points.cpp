@@ -170,6 +170,18 @@ constexpr RowsPoint rms_norm[] = {
     {qwen, held_out, 2048, qwen.hidden, f32, cold, standard},
 };
 
+// Tokens; columns are those of the query and key heads together.
+constexpr std::int64_t rotated(const LlmModel& m) { return (m.heads + m.kv_heads) * m.head_size; }
+constexpr RowsPoint rope[] = {
+    {llama, fit, 1, rotated(llama), bf16, hot, quick},
+    {llama, fit, 64, rotated(llama), f32, hot, standard},
+    {llama, fit, 2048, rotated(llama), bf16, hot, standard},
+    {llama, fit, 2048, rotated(llama), bf16, cold, standard},
+    {qwen, held_out, 8, rotated(qwen), bf16, hot, quick},
+    {qwen, held_out, 1024, rotated(qwen), bf16, hot, standard},
+    {qwen, held_out, 2048, rotated(qwen), bf16, cold, standard},
+};
+
 constexpr RowsPoint swiglu[] = {
     {llama, fit, 1, llama.intermediate, f32, hot, quick},
     {llama, fit, 1, llama.intermediate, bf16, hot, thorough},
@@ -251,6 +263,17 @@ std::vector<Parameters> rms_norm_points(int threads, Effort effort) {
 
 std::vector<Parameters> swiglu_points(int threads, Effort effort) {
   return rows_points(swiglu, "swiglu", "swiglu", threads, effort);
+}
+
+std::vector<Parameters> rope_points(int threads, Effort effort) {
+  std::vector<Parameters> points = rows_points(rope, "rope", "rope", threads, effort);
+  for (Parameters& point : points) {
+    const LlmModel& model = *word(point, "model") == llama.name ? llama : qwen;
+    point.erase("columns");
+    point["heads"] = double(model.heads + model.kv_heads);
+    point["head_size"] = double(model.head_size);
+  }
+  return points;
 }
 
 std::vector<Parameters> gather_points(int threads, Effort effort) {

@@ -15,6 +15,7 @@ std::vector<Parameters> gemm_decode_points(int threads, Effort effort);
 std::vector<Parameters> attention_points(int threads, Effort effort);
 std::vector<Parameters> softmax_points(int threads, Effort effort);
 std::vector<Parameters> rms_norm_points(int threads, Effort effort);
+std::vector<Parameters> rope_points(int threads, Effort effort);  // on GPUs only
 std::vector<Parameters> swiglu_points(int threads, Effort effort);
 std::vector<Parameters> gather_points(int threads, Effort effort);
 

@@ -72,6 +72,19 @@ void norm_row_bf16(const std::uint16_t* x, const std::uint16_t* gain, std::uint1
   scale_bf16(x + whole, gain + whole, y + whole, scale, rest);
 }
 
+void check_row(const RowsShape& shape, std::int64_t begin, const Operand& x, const Operand& gain,
+               const Operand& y) {
+  const double relative =
+      sum_roundoff(shape.columns) + 8 * unit_roundoff(Element::f32) + store_roundoff(shape.type);
+  double squares = 0;
+  for (std::int64_t c = 0; c < shape.columns; ++c) squares += x.at(begin + c) * x.at(begin + c);
+  const double root = std::sqrt(squares / static_cast<double>(shape.columns) + double{rms_epsilon});
+  for (std::int64_t c = 0; c < shape.columns; ++c) {
+    const double expected = x.at(begin + c) * gain.at(c) / root;
+    require_close("rms_norm", begin + c, y.at(begin + c), expected, relative * std::abs(expected));
+  }
+}
+
 class RmsNorm final : public Kernel {
  public:
   RmsNorm(const RowsShape& shape, std::uint32_t seed)
@@ -96,24 +109,7 @@ class RmsNorm final : public Kernel {
     }
   }
 
-  void verify() const override {
-    require_written(y_);
-    const double relative = sum_roundoff(shape_.columns) + 8 * unit_roundoff(Element::f32) +
-                            store_roundoff(shape_.type);
-    for (const std::int64_t row : checked_) {
-      const std::int64_t begin = row * shape_.columns;
-      double squares = 0;
-      for (std::int64_t c = 0; c < shape_.columns; ++c)
-        squares += x_.at(begin + c) * x_.at(begin + c);
-      const double root =
-          std::sqrt(squares / static_cast<double>(shape_.columns) + double{rms_epsilon});
-      for (std::int64_t c = 0; c < shape_.columns; ++c) {
-        const double expected = x_.at(begin + c) * gain_.at(c) / root;
-        require_close("rms_norm", begin + c, y_.at(begin + c), expected,
-                      relative * std::abs(expected));
-      }
-    }
-  }
+  void verify() const override { check_rms_norm(shape_, checked_, x_, gain_, y_); }
 
   Json conditions() const override {
     Json json;
@@ -129,6 +125,12 @@ class RmsNorm final : public Kernel {
 };
 
 }  // namespace
+
+void check_rms_norm(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& x,
+                    const Operand& gain, const Operand& y) {
+  require_written(y);
+  for (const std::int64_t row : rows) check_row(shape, row * shape.columns, x, gain, y);
+}
 
 Work rms_norm_work(const RowsShape& shape) {
   const auto rows = static_cast<double>(shape.rows), columns = static_cast<double>(shape.columns);

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
-#include "kernels/llm/softmax.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -21,11 +22,13 @@ namespace warpmeter {
 //   bytes_read = (R C + C) e    bytes_written = R C e    working_set = both    launches = 1
 //
 // Checked: at most 16 rows wholly; relative tolerance sum_roundoff(C) + 8 2^-24 (+ 2^-8 for bf16).
-inline constexpr float rms_epsilon = 1e-5f;
-
 Work rms_norm_work(const RowsShape& shape);
 
 // Operands: "x" (activations), "gain" [columns], "y".
 std::unique_ptr<Kernel> make_rms_norm(const RowsShape& shape, std::uint32_t seed);
+
+// Throws std::runtime_error("corrupt: ...") unless `rows` of y are right and all of it is written.
+void check_rms_norm(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& x,
+                    const Operand& gain, const Operand& y);
 
 }  // namespace warpmeter

@@ -12,6 +12,20 @@
 namespace warpmeter {
 namespace {
 
+void check_row(const RowsShape& shape, std::int64_t begin, const Operand& x, const Operand& y) {
+  const std::int64_t end = begin + shape.columns;
+  double top = -std::numeric_limits<double>::infinity(), total = 0;
+  for (std::int64_t i = begin; i < end; ++i) top = std::max(top, x.at(i));
+  std::vector<double> weight;
+  for (std::int64_t i = begin; i < end; ++i) weight.push_back(std::exp(x.at(i) - top));
+  for (const double w : weight) total += w;
+  const double relative = exp_error + sum_roundoff(shape.columns) + 2 * store_roundoff(shape.type);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const double expected = weight[static_cast<std::size_t>(i - begin)] / total;
+    require_close("softmax", i, y.at(i), expected, relative * expected);
+  }
+}
+
 class Softmax final : public OneDnnKernel {
  public:
   Softmax(const RowsShape& shape, std::uint32_t seed)
@@ -29,10 +43,7 @@ class Softmax final : public OneDnnKernel {
              {{DNNL_ARG_SRC, view(matrix, x_)}, {DNNL_ARG_DST, view(matrix, y_)}});
   }
 
-  void verify() const override {
-    require_written(y_);
-    for (const std::int64_t row : checked_) verify_row(row * shape_.columns);
-  }
+  void verify() const override { check_softmax(shape_, checked_, x_, y_); }
 
   Json conditions() const override {
     Json json = OneDnnKernel::conditions();
@@ -41,27 +52,18 @@ class Softmax final : public OneDnnKernel {
   }
 
  private:
-  void verify_row(std::int64_t begin) const {
-    const std::int64_t end = begin + shape_.columns;
-    double top = -std::numeric_limits<double>::infinity(), total = 0;
-    for (std::int64_t i = begin; i < end; ++i) top = std::max(top, x_.at(i));
-    std::vector<double> weight;
-    for (std::int64_t i = begin; i < end; ++i) weight.push_back(std::exp(x_.at(i) - top));
-    for (const double w : weight) total += w;
-    const double relative =
-        exp_error + sum_roundoff(shape_.columns) + 2 * store_roundoff(shape_.type);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double expected = weight[static_cast<std::size_t>(i - begin)] / total;
-      require_close("softmax", i, y_.at(i), expected, relative * expected);
-    }
-  }
-
   RowsShape shape_;
   std::vector<std::int64_t> checked_;
   Operand &x_, &y_;
 };
 
 }  // namespace
+
+void check_softmax(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& x,
+                   const Operand& y) {
+  require_written(y);
+  for (const std::int64_t row : rows) check_row(shape, row * shape.columns, x, y);
+}
 
 Work softmax_work(const RowsShape& shape) {
   const auto rows = static_cast<double>(shape.rows), columns = static_cast<double>(shape.columns);

@@ -4,17 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
-
-// A matrix of `rows` tokens by `columns` elements: the shape of the row-wise kernels.
-struct RowsShape {
-  std::int64_t rows = 0, columns = 0;
-  Element type = Element::f32;
-};
 
 // y[r, c] = exp(x[r, c] - max_c x) / sum_c exp(x[r, c] - max_c x). oneDNN `softmax` (accurate), out
 // of place, f32 inside.
@@ -31,5 +27,9 @@ Work softmax_work(const RowsShape& shape);
 
 // Operands: "x" (normal, deviation 3, like logits) and "y".
 std::unique_ptr<Kernel> make_softmax(const RowsShape& shape, std::uint32_t seed);
+
+// Throws std::runtime_error("corrupt: ...") unless `rows` of y are right and all of it is written.
+void check_softmax(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& x,
+                   const Operand& y);
 
 }  // namespace warpmeter

@@ -25,16 +25,7 @@ class Swiglu final : public OneDnnKernel {
     build();
   }
 
-  void verify() const override {
-    require_written(y_);
-    const double relative = exp_error + store_roundoff(shape_.type);
-    for (const std::int64_t row : checked_)
-      for (std::int64_t i = row * shape_.columns; i < (row + 1) * shape_.columns; ++i) {
-        const double gate = gate_.at(i);
-        const double expected = gate / (1 + std::exp(-gate)) * up_.at(i);
-        require_close("swiglu", i, y_.at(i), expected, relative * std::abs(expected));
-      }
-  }
+  void verify() const override { check_swiglu(shape_, checked_, gate_, up_, y_); }
 
   Json conditions() const override {
     Json json = OneDnnKernel::conditions();
@@ -68,6 +59,17 @@ class Swiglu final : public OneDnnKernel {
 };
 
 }  // namespace
+
+void check_swiglu(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& gate,
+                  const Operand& up, const Operand& y) {
+  require_written(y);
+  const double relative = exp_error + store_roundoff(shape.type);
+  for (const std::int64_t row : rows)
+    for (std::int64_t i = row * shape.columns; i < (row + 1) * shape.columns; ++i) {
+      const double expected = gate.at(i) / (1 + std::exp(-gate.at(i))) * up.at(i);
+      require_close("swiglu", i, y.at(i), expected, relative * std::abs(expected));
+    }
+}
 
 Work swiglu_work(const RowsShape& shape) {
   const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/work.h"
 #include "kernels/llm/kernel.h"
-#include "kernels/llm/softmax.h"
+#include "kernels/llm/shapes.h"
 
 namespace warpmeter {
 
@@ -25,5 +26,9 @@ Work swiglu_work(const RowsShape& shape);
 
 // Operands: "gate", "up" (normal), "y", "one" (a single element).
 std::unique_ptr<Kernel> make_swiglu(const RowsShape& shape, std::uint32_t seed);
+
+// Throws std::runtime_error("corrupt: ...") unless `rows` of y are right and all of it is written.
+void check_swiglu(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& gate,
+                  const Operand& up, const Operand& y);
 
 }  // namespace warpmeter

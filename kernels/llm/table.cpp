@@ -12,40 +12,14 @@
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/kernel_case.h"
 #include "kernels/llm/onednn.h"
+#include "kernels/llm/point_shapes.h"
 #include "kernels/llm/points.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 
 namespace warpmeter {
 namespace {
-
-std::int64_t count(const Parameters& point, const std::string& name) {
-  const std::optional<double> value = number(point, name);
-  if (!value || *value < 1 || *value != static_cast<double>(static_cast<std::int64_t>(*value)))
-    throw InputError("kernel point " + to_string(point) + ": " + name + " must be a count");
-  return static_cast<std::int64_t>(*value);
-}
-
-Element type_of(const Parameters& point) {
-  return parse_element(word(point, "type").value_or("none"));
-}
-
-GemmShape gemm_shape(const Parameters& p) {
-  return {count(p, "m"), count(p, "n"), count(p, "k"), type_of(p)};
-}
-
-AttentionShape attention_shape(const Parameters& p) {
-  return {count(p, "batch"),     count(p, "heads"),   count(p, "kv_heads"),
-          count(p, "head_size"), count(p, "context"), type_of(p)};
-}
-
-RowsShape rows_shape(const Parameters& p) {
-  return {count(p, "rows"), count(p, "columns"), type_of(p)};
-}
-
-GatherShape gather_shape(const Parameters& p) {
-  return {count(p, "rows"), count(p, "columns"), count(p, "vocabulary"), type_of(p)};
-}
 
 // B, 0 if the kernel does not say.
 double available_memory() {
@@ -85,6 +59,8 @@ Benchmark row(std::string id, std::string method, std::vector<Parameters> (*poin
   };
   benchmark.make = [=](const Device&, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = shape_of(p);
+    if (shape.type == Element::f16)
+      throw InputError("kernel type 'f16' is for GPUs: use f32 or bf16 on a host");
     return std::make_unique<KernelCase>(static_cast<int>(count(p, "threads")),
                                         parse_residency(word(p, "residency").value_or("none")),
                                         [=] { return make_of(shape, next_seed()); });

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "cuda/check.h"
+#include "cuda/session.h"
 #include "kernels/micro/fill.h"
 #include "kernels/micro/pattern.h"
 #include "kernels/micro/stream.h"
 #include "microbench/cuda/rows.h"
-#include "microbench/cuda/session.h"
 #include "microbench/cuda/sizes.h"
 
 namespace warpmeter {

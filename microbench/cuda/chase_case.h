@@ -10,9 +10,9 @@
 
 #include "core/benchmark.h"
 #include "cuda/residency.h"
+#include "cuda/session.h"
 #include "kernels/micro/chase.h"
 #include "microbench/cuda/ring.h"
-#include "microbench/cuda/session.h"
 
 namespace warpmeter {
 

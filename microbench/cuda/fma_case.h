@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/benchmark.h"
+#include "cuda/session.h"
 #include "kernels/micro/fma.h"
 #include "microbench/cuda/load.h"
-#include "microbench/cuda/session.h"
 
 namespace warpmeter {
 

@@ -5,10 +5,10 @@
 #include <stdexcept>
 
 #include "cuda/check.h"
+#include "cuda/session.h"
 #include "kernels/micro/chase.h"
 #include "kernels/micro/fill.h"
 #include "microbench/cuda/rows.h"
-#include "microbench/cuda/session.h"
 #include "microbench/cuda/sizes.h"
 
 namespace warpmeter {

@@ -8,9 +8,9 @@
 
 #include "core/stats.h"
 #include "cuda/check.h"
+#include "cuda/session.h"
 #include "kernels/micro/empty.h"
 #include "microbench/cuda/rows.h"
-#include "microbench/cuda/session.h"
 
 namespace warpmeter {
 namespace {

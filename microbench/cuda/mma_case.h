@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/benchmark.h"
+#include "cuda/session.h"
 #include "kernels/micro/mma.h"
 #include "microbench/cuda/fragments.h"
 #include "microbench/cuda/load.h"
-#include "microbench/cuda/session.h"
 
 namespace warpmeter {
 

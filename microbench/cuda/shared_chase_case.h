@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/benchmark.h"
-#include "microbench/cuda/session.h"
+#include "cuda/session.h"
 
 namespace warpmeter {
 

@@ -7,8 +7,8 @@
 
 #include "core/benchmark.h"
 #include "cuda/pinned.h"
+#include "cuda/session.h"
 #include "microbench/cuda/peers.h"
-#include "microbench/cuda/session.h"
 
 namespace warpmeter {
 

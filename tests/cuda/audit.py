@@ -7,6 +7,8 @@ Compiles one .cu file for each architecture and counts the opcodes of every inne
 two clock reads, in the PTX and in the machine code (SASS, by nvdisasm). The expectations are
 tests/cuda/expectations.json: per kernel and loop, exact counts of memory and arithmetic opcodes (any
 that is not listed must not occur), and a bound on the integer and control instructions around them.
+A kernel without clock reads is described by "whole" instead: the exact counts of its accesses to global
+memory and of its matrix instructions ("any": a compiler may unroll as it likes), or by "main_loop": the same of its loop that holds most of the latter.
 Also fails on register spills, local memory, and on what ptxas says about serialised instructions.
 """
 import argparse
@@ -25,6 +27,11 @@ SASS_SUBJECT = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|LDSM|ATOM|ATOMG|ATOMS
 # ptxas reports these as information, not as warnings: wgmma serialised (C7510, C7511), arrive or wait injected (C7519, C7517).
 PTXAS_COMPLAINT = re.compile(r"\(C75\d\d\)|warning", re.IGNORECASE)
 
+# Opcodes that are counted in kernels without clock reads.
+PTX_COUNTED = re.compile(r"(ld|st)\.(global|local)|cp\.async\.c[ag]|ldmatrix|mma\.")
+SASS_COUNTED = re.compile(r"(LDG|STG|LDL|STL|LDGSTS|LDSM|HMMA)(\.|$)")
+PTX_MATRIX, SASS_MATRIX = re.compile(r"mma\."), re.compile(r"HMMA(\.|$)")
+
 Instruction = collections.namedtuple("Instruction", "opcode operands text")
 Loop = collections.namedtuple("Loop", "begin end")
 
@@ -35,16 +42,21 @@ class Function:
     def __init__(self, name):
         self.name, self.code, self.labels = name, [], {}
 
-    def loops(self, branch, clock):
-        """Innermost loops (backward branches) between the first and the last read of the clock."""
-        reads = [i for i, x in enumerate(self.code) if clock.search(x.text)]
-        if len(reads) < 2:
-            raise ValueError(f"{self.name}: {len(reads)} clock reads, expected 2")
+    def all_loops(self, branch):
+        """All loops, by their backward branches."""
         found = []
         for i, x in enumerate(self.code):
             target = branch.search(x.text)
             if target and self.labels.get(target.group(1), i + 1) <= i:
                 found.append(Loop(self.labels[target.group(1)], i))
+        return found
+
+    def loops(self, branch, clock):
+        """Innermost loops between the first and the last read of the clock."""
+        reads = [i for i, x in enumerate(self.code) if clock.search(x.text)]
+        if len(reads) < 2:
+            raise ValueError(f"{self.name}: {len(reads)} clock reads, expected 2")
+        found = self.all_loops(branch)
         inside = [x for x in found if reads[0] < x.begin and x.end < reads[-1]]
         return [x for x in inside if not any(y != x and x.begin <= y.begin and y.end <= x.end for y in inside)], reads
 
@@ -132,6 +144,20 @@ def check_function(function, kind, expected, where, problems):
         problems.append(f"{where}: nothing orders the last clock read after the loop")
 
 
+def check_counted(function, kind, expected, where, problems):
+    """The counted opcodes of the whole function, or of its loop with the most matrix instructions."""
+    branch, counted, matrix = (PTX_BRANCH, PTX_COUNTED, PTX_MATRIX) if kind == "ptx" else (SASS_BRANCH, SASS_COUNTED, SASS_MATRIX)
+    code, wanted = function.code, expected.get("whole", expected.get("main_loop"))[kind]
+    if "main_loop" in expected:
+        loops = [function.code[x.begin:x.end + 1] for x in function.all_loops(branch)]
+        # Of a loop and one around it that holds no more, the inner one.
+        code = max(loops, key=lambda x: (sum(bool(matrix.match(y.opcode)) for y in x), -len(x)), default=[])
+    found = collections.Counter(x.opcode for x in code if counted.match(x.opcode))
+    free = [x for x in wanted if wanted[x] == "any" and found[x] > 0]
+    if {x: found[x] for x in found if x not in free} != {x: wanted[x] for x in wanted if x not in free}:
+        problems.append(f"{where}: has {dict(found)}, expected {wanted}")
+
+
 def run(command):
     try:
         done = subprocess.run(command, capture_output=True, text=True)
@@ -163,7 +189,8 @@ def audit(source, architecture, arguments, kernels):
             if len(matches) != 1:
                 problems.append(f"{where}: {len(matches)} functions contain \"{expected['symbol']}\"")
                 continue
-            check_function(matches[0], kind, expected, where, problems)
+            check = check_function if "loops" in expected else check_counted
+            check(matches[0], kind, expected, where, problems)
     return problems
 
 

@@ -8,6 +8,7 @@
 #include "kernels/llm/gather.h"
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/rms_norm.h"
+#include "kernels/llm/softmax.h"
 #include "kernels/llm/swiglu.h"
 #include "tests/kernels/llm_support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include "microbench/cuda/session.h"
+#include "cuda/session.h"
 
 #include <algorithm>
 #include <iterator>

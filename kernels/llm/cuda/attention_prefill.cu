@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "cuda/check.h"
+#include "kernels/llm/cuda/dispatch.cuh"
+#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/mma.cuh"
+#include "kernels/llm/cuda/reduce.cuh"
+#include "kernels/llm/cuda/tile.cuh"
+
+namespace warpmeter {
+namespace {
+
+constexpr int warps = 4, threads = 32 * warps;
+constexpr int rows = 16 * warps;  // queries of a block, 16 per warp
+constexpr int keys = 64;          // of a step
+
+struct Arguments {
+  const void *q, *k, *v;
+  void* o;
+  int heads, kv_heads, context;
+  float scale_log2;  // log2(e) / sqrt(size)
+};
+
+// Of a warp's 16 queries; lane 4 g + t holds rows g (x, y) and g + 8 (z, w) of each float4.
+template <int size>
+struct State {
+  float4 sums[size / 8] = {};  // columns 8 i + 2 t, + 1
+  float top[2] = {Max::neutral, Max::neutral}, weight[2] = {};
+};
+
+// Fragments of the queries, straight from memory: once per block.
+template <typename T, int size>
+__device__ __forceinline__ void load_queries(uint4 (&q)[size / 16], const T* from, int left) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const auto pair = [&](int row, int column) {
+    return row < left ? *reinterpret_cast<const unsigned*>(from + row * size + column) : 0u;
+  };
+#pragma unroll
+  for (int i = 0; i < size / 16; ++i)
+    q[i] = {pair(g, 16 * i + 2 * t), pair(g + 8, 16 * i + 2 * t), pair(g, 16 * i + 8 + 2 * t),
+            pair(g + 8, 16 * i + 8 + 2 * t)};
+}
+
+// `keys` rows of a cache from `first` on, to shared memory; zeros beyond its end.
+template <typename T, int size>
+__device__ __forceinline__ void load_rows(T* tile, const T* cache, int first, int context) {
+#pragma unroll
+  for (int i = 0; i < keys * size / 8 / threads; ++i) {
+    const int piece = i * threads + static_cast<int>(threadIdx.x);
+    const int row = piece / (size / 8), column = piece % (size / 8);
+    const bool present = first + row < context;
+    copy16_async(tile + swizzled_row<size>(row, column),
+                 present ? cache + std::int64_t{first + row} * size + 8 * column : cache, present);
+  }
+}
+
+template <typename T, int size>
+__device__ __forceinline__ void scores_of(float4 (&scores)[keys / 8], const uint4 (&q)[size / 16],
+                                          const T* tile) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < size / 16; ++i)
+#pragma unroll
+    for (int j = 0; j < keys / 16; ++j) {
+      const uint4 k = load_matrices(
+          tile + swizzled_row<size>(16 * j + lane / 16 * 8 + lane % 8, 2 * i + lane / 8 % 2));
+      multiply_add<T>(scores[2 * j], q[i], {k.x, k.y});
+      multiply_add<T>(scores[2 * j + 1], q[i], {k.z, k.w});
+    }
+}
+
+// Scores of keys after their query become the lowest number. `ahead` = first key - first query.
+__device__ __forceinline__ void mask(float4 (&scores)[keys / 8], int ahead) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int j = 0; j < keys / 8; ++j) {
+    const int key = ahead + 8 * j + 2 * t;
+    if (key > g) scores[j].x = Max::neutral;
+    if (key + 1 > g) scores[j].y = Max::neutral;
+    if (key > g + 8) scores[j].z = Max::neutral;
+    if (key + 1 > g + 8) scores[j].w = Max::neutral;
+  }
+}
+
+struct Two {
+  float *a, *b;
+};
+
+// Online softmax of one of a lane's two rows: `pair` gives
+// its two of a float4. Scores become weights.
+template <int size, typename Pair>
+__device__ __forceinline__ void weigh(State<size>& state, int row, float4 (&scores)[keys / 8],
+                                      float scale_log2, Pair pair) {
+  float top = Max::neutral;
+#pragma unroll
+  for (float4& score : scores) {
+    const auto [a, b] = pair(score);
+    top = fmaxf(top, fmaxf(*a, *b));
+  }
+  top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+  top = fmaxf(state.top[row], fmaxf(top, __shfl_xor_sync(~0u, top, 2)) * scale_log2);
+  const float shrink = exp2_approximate(state.top[row] - top);
+  state.top[row] = top;
+  state.weight[row] *= shrink;
+#pragma unroll
+  for (float4& score : scores) {
+    const auto [a, b] = pair(score);
+    *a = exp2_approximate(fmaf(*a, scale_log2, -top));
+    *b = exp2_approximate(fmaf(*b, scale_log2, -top));
+    state.weight[row] += *a + *b;
+  }
+#pragma unroll
+  for (float4& sum : state.sums) {
+    const auto [a, b] = pair(sum);
+    *a *= shrink;
+    *b *= shrink;
+  }
+}
+
+template <typename T, int size>
+__device__ __forceinline__ void add_values(State<size>& state, const float4 (&weights)[keys / 8],
+                                           const T* tile) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < keys / 16; ++i) {
+    const float4 &low = weights[2 * i], &high = weights[2 * i + 1];
+    const uint4 p = {packed<T>(low.x, low.y), packed<T>(low.z, low.w), packed<T>(high.x, high.y),
+                     packed<T>(high.z, high.w)};
+#pragma unroll
+    for (int j = 0; j < size / 16; ++j) {
+      const uint4 v =
+          load_transposed(tile + swizzled_row<size>(16 * i + lane % 16, 2 * j + lane / 16));
+      multiply_add<T>(state.sums[2 * j], p, {v.x, v.y});
+      multiply_add<T>(state.sums[2 * j + 1], p, {v.z, v.w});
+    }
+  }
+}
+
+// Through shared memory, which no warp reads any more, so that rows leave in pieces of 16 bytes.
+template <typename T, int size>
+__device__ __forceinline__ void store_rows(State<size>& state, T* tile, T* o, int left) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  float scale[2];
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    float weight = state.weight[row];
+    weight += __shfl_xor_sync(~0u, weight, 1);
+    weight += __shfl_xor_sync(~0u, weight, 2);
+    scale[row] = 1 / weight;
+  }
+#pragma unroll
+  for (int i = 0; i < size / 8; ++i) {
+    const float4& sum = state.sums[i];
+    store_pair(tile + swizzled_row<size>(g, i) + 2 * t, sum.x * scale[0], sum.y * scale[0]);
+    store_pair(tile + swizzled_row<size>(g + 8, i) + 2 * t, sum.z * scale[1], sum.w * scale[1]);
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < size / 16; ++i) {
+    const int row = (32 * i + lane) / (size / 8), column = (32 * i + lane) % (size / 8);
+    if (row < left)
+      store16(o + row * size + 8 * column,
+              *reinterpret_cast<const uint4*>(tile + swizzled_row<size>(row, column)));
+  }
+}
+
+// blockIdx.x chooses 64 queries, the last first, for they have the most keys; blockIdx.y sequence
+// and head. FlashAttention-2's loop (Dao, arXiv:2307.08691).
+template <typename T, int size>
+__global__ void __launch_bounds__(threads) attention_prefill(Arguments a) {
+  extern __shared__ uint4 shared[];
+  constexpr int tile_elements = keys * size;
+  T* const tiles = reinterpret_cast<T*>(shared);  // K, V of one stage, then of the other
+  const int warp = threadIdx.x / 32;
+  const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * rows, mine = first + 16 * warp;
+  const int kv = static_cast<int>(blockIdx.y) / (a.heads / a.kv_heads);
+  const T* k = static_cast<const T*>(a.k) + std::int64_t{kv} * a.context * size;
+  const T* v = static_cast<const T*>(a.v) + std::int64_t{kv} * a.context * size;
+  const std::int64_t begin = (std::int64_t{blockIdx.y} * a.context + mine) * size;
+  const int steps = first / keys + 1;
+  const auto fetch = [&](int step) {
+    T* tile = tiles + step % 2 * 2 * tile_elements;
+    load_rows<T, size>(tile, k, step * keys, a.context);
+    load_rows<T, size>(tile + tile_elements, v, step * keys, a.context);
+    commit_copies();
+  };
+  fetch(0);
+  uint4 q[size / 16];
+  load_queries<T, size>(q, static_cast<const T*>(a.q) + begin, a.context - mine);
+  State<size> state;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    wait_copies<0>();
+    __syncthreads();  // all see this stage, and none reads the other one
+    if (step + 1 < steps) fetch(step + 1);
+    const T* tile = tiles + step % 2 * 2 * tile_elements;
+    float4 scores[keys / 8] = {};
+    scores_of<T, size>(scores, q, tile);
+    if (step == steps - 1) mask(scores, step * keys - mine);
+    weigh(state, 0, scores, a.scale_log2, [](float4& x) { return Two{&x.x, &x.y}; });
+    weigh(state, 1, scores, a.scale_log2, [](float4& x) { return Two{&x.z, &x.w}; });
+    add_values<T, size>(state, scores, tile + tile_elements);
+  }
+  __syncthreads();
+  store_rows<T, size>(state, tiles + warp * 16 * size, static_cast<T*>(a.o) + begin,
+                      a.context - mine);
+}
+
+template <typename T, int size>
+void launch(const AttentionShape& shape, const Arguments& arguments, cudaStream_t stream) {
+  constexpr int shared_bytes = 4 * keys * size * 2;
+  const auto kernel = attention_prefill<T, size>;
+  GPU_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  const dim3 blocks(static_cast<unsigned>((shape.context + rows - 1) / rows),
+                    static_cast<unsigned>(shape.batch * shape.heads));
+  kernel<<<blocks, threads, shared_bytes, stream>>>(arguments);
+}
+
+}  // namespace
+
+void launch_attention_prefill(const AttentionShape& shape, const void* q, const void* k,
+                              const void* v, void* o, cudaStream_t stream) {
+  const Arguments arguments = {q,
+                               k,
+                               v,
+                               o,
+                               static_cast<int>(shape.heads),
+                               static_cast<int>(shape.kv_heads),
+                               static_cast<int>(shape.context),
+                               1.44269504f / sqrtf(static_cast<float>(shape.head_size))};
+  for_half_type(shape.type, [&](auto element) {
+    using T = decltype(element);
+    const auto with_size = shape.head_size == 64 ? launch<T, 64> : launch<T, 128>;
+    with_size(shape, arguments, stream);
+  });
+  GPU_CHECK(cudaGetLastError());
+}
+
+}  // namespace warpmeter

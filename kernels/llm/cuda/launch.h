@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/llm/shapes.h"
+
+namespace warpmeter {
+
+// One launch of each kernel, on device pointers aligned to 16 bytes, by the file that defines it;
+// the algorithm stands there, formulas and work in kernels/llm/<kernel>.h. Each throws CudaError if
+// the launch failed.
+
+// The most columns of a row that stays in the registers of one block.
+inline constexpr std::int64_t columns_in_registers = 16 * 1024;
+
+// x, y [rows, columns], gain [columns]; f32 or bf16; at most columns_in_registers columns.
+void launch_rms_norm(const RowsShape& shape, const void* x, const void* gain, void* y,
+                     cudaStream_t stream);
+
+// x, y [rows, columns]; f32 or bf16.
+void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
+
+// gate, up, y [rows, columns]; f32 or bf16.
+void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
+                   cudaStream_t stream);
+
+// x, y [tokens, heads, head_size], positions [tokens] of i32, cosines and sines f32
+// [positions, head_size / 2]; f32 or bf16; even head sizes.
+void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
+                 const void* sines, void* y, cudaStream_t stream);
+
+// ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
+void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
+                   cudaStream_t stream);
+
+// activations [m, k], weights [n, k] (as torch.nn.Linear keeps them), result [m, n]; bf16 or f16.
+// For few tokens: at most 64.
+inline constexpr std::int64_t most_decode_tokens = 64;
+void launch_gemm_decode(const GemmShape& shape, const void* activations, const void* weights,
+                        void* result, cudaStream_t stream);
+
+// The same for any number of tokens; fast for many.
+void launch_gemm_prefill(const GemmShape& shape, const void* activations, const void* weights,
+                         void* result, cudaStream_t stream);
+
+// One new token per sequence over a KV cache: q, o [batch, kv_heads, heads / kv_heads, head_size],
+// k, v [batch, kv_heads, context, head_size]; bf16 or f16; head_size 64 or 128, at most 8 heads per
+// KV head. Scratch of f32: partial [batch, kv_heads, splits, heads / kv_heads, head_size] and
+// statistics [..., 2]. Two launches.
+void launch_attention_decode(const AttentionShape& shape, const void* q, const void* k,
+                             const void* v, void* o, void* partial, void* statistics,
+                             cudaStream_t stream);
+
+// Causal attention of all tokens of a prompt: q, o [batch, heads, context, head_size], k, v [batch,
+// kv_heads, context, head_size]; bf16 or f16; head_size 64 or 128.
+void launch_attention_prefill(const AttentionShape& shape, const void* q, const void* k,
+                              const void* v, void* o, cudaStream_t stream);
+
+// Into how many chunks the context is split: of at least 256 positions, so that long contexts fill
+// the device.
+constexpr std::int64_t attention_splits(const AttentionShape& shape) {
+  const std::int64_t splits = (shape.context + 255) / 256;
+  return splits < 32 ? splits : 32;
+}
+
+}  // namespace warpmeter

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "kernels/llm/operand.h"
+#include "kernels/llm/shapes.h"
+
+namespace warpmeter {
+
+// One kernel's data on the host: inputs filled with fresh values, room for its results, and their
+// check, the same that the host's kernel of that name passes.
+struct Problem {
+  std::deque<Operand> operands;  // in the order of the launcher's pointers (launch.h)
+  std::function<void()> verify;  // throws std::runtime_error("corrupt: ...")
+  std::int64_t checked_results = 0;
+};
+
+Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed);
+Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
+Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
+Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
+Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
+Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
+Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
+Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
+
+}  // namespace warpmeter

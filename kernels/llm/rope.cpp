@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/rope.h"
+
+#include <cmath>
+
+#include "kernels/llm/check.h"
+
+namespace warpmeter {
+namespace {
+
+double angle(const RopeShape& shape, std::int64_t position, std::int64_t i) {
+  const auto size = static_cast<double>(shape.head_size);
+  return static_cast<double>(position) * std::pow(500000.0, -2 * static_cast<double>(i) / size);
+}
+
+void check_head(const RopeShape& shape, std::int64_t begin, std::int64_t table,
+                const RopeOperands& operands) {
+  const std::int64_t half = shape.head_size / 2;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const double x1 = operands.x.at(begin + i), x2 = operands.x.at(begin + half + i);
+    const double c = operands.cosines.at(table + i), s = operands.sines.at(table + i);
+    const double tolerance = (4 * unit_roundoff(Element::f32) + store_roundoff(shape.type)) *
+                             (std::abs(x1) + std::abs(x2));
+    require_close("rope", begin + i, operands.y.at(begin + i), x1 * c - x2 * s, tolerance);
+    require_close("rope", begin + half + i, operands.y.at(begin + half + i), x2 * c + x1 * s,
+                  tolerance);
+  }
+}
+
+}  // namespace
+
+Work rope_work(const RopeShape& shape) {
+  const auto tokens = static_cast<double>(shape.tokens);
+  const auto size = static_cast<double>(shape.head_size);
+  const double elements = tokens * static_cast<double>(shape.heads) * size;
+  const auto e = static_cast<double>(bytes_of(shape.type));
+  Work work;
+  work.ops["f32"] = 3 * elements;
+  work.bytes_read = elements * e + 4 * tokens + 4 * tokens * size;
+  work.bytes_written = elements * e;
+  work.working_set = work.bytes_read + work.bytes_written;
+  return work;
+}
+
+void fill_rope(const RopeShape& shape, std::uint32_t seed, const Operand& positions,
+               const Operand& cosines, const Operand& sines) {
+  const std::int64_t half = shape.head_size / 2;
+  for (std::int64_t t = 0; t < shape.tokens; ++t)  // an odd step meets each position once
+    positions.i32()[t] = static_cast<std::int32_t>((seed + 1237 * t) % rope_positions);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t p = 0; p < rope_positions; ++p)
+    for (std::int64_t i = 0; i < half; ++i) {
+      cosines.f32()[p * half + i] = static_cast<float>(std::cos(angle(shape, p, i)));
+      sines.f32()[p * half + i] = static_cast<float>(std::sin(angle(shape, p, i)));
+    }
+}
+
+void check_rope(const RopeShape& shape, std::span<const std::int64_t> tokens,
+                const RopeOperands& operands) {
+  require_written(operands.y);
+  for (const std::int64_t token : tokens)
+    for (std::int64_t head = 0; head < shape.heads; ++head)
+      check_head(shape, (token * shape.heads + head) * shape.head_size,
+                 operands.positions.i32()[token] * (shape.head_size / 2), operands);
+}
+
+}  // namespace warpmeter
