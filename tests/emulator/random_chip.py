@@ -41,7 +41,7 @@ def random_chip(seed, template):
     l1["line"], l1["sector"], l1["ways"] = l1_line, sector, rng.choice([16, 32, 64])
     l1["bytes"] = cache(rng, 100 << 10, 256 << 10, l1_line, l1["ways"])
     l1["latency"] = rng.randint(24, 50)
-    sm["shared_bytes"] = l1["bytes"] // 2 // 1024 * 1024
+    sm["shared_bytes"] = max(50 << 10, l1["bytes"] // 2 // 1024 * 1024)
     sm["block_shared_bytes"] = sm["shared_bytes"] - 1024
     l2 = chip["l2"]
     l2["partitions"] = rng.choice([1, 2])
@@ -77,6 +77,7 @@ def random_chip(seed, template):
     over["graph_node_ns"] = rng.randint(300, 1000)
     over["event_ns"] = rng.choice([1, 32])
     over["block_cycles"] = rng.randint(0, 40)
+    chip["limits"]["wall_seconds"] = 600  # on a busy machine
     return chip
 
 
