@@ -121,7 +121,8 @@ Machine calibrate(std::span<const Run> runs) {
   const Run run = merge(runs);
   const DeviceKind kind = device_kind(run);
   Draft draft;
-  draft.status = run.source == Source::published ? Status::published : Status::measured;
+  if (run.source == Source::published) draft.status = Status::published;
+  if (run.source == Source::emulated) draft.status = Status::emulated;
   draft.machine.source = run.source;
   draft.machine.device = run.device;
   draft.machine.facts = run.facts;

@@ -15,7 +15,7 @@ namespace warpmeter {
 // estimate of each campaign, paired by number, so that their covariance can be had in the end.
 struct Draft {
   Machine machine;
-  Status status = Status::measured;  // of what is measured: `published` for published runs
+  Status status = Status::measured;  // of what is measured: `published`, `emulated` for such runs
   struct Shared {
     std::string data;  // which data: parameters with the same text have a covariance
     std::vector<double> replicates;

@@ -68,7 +68,10 @@ Parameter line_of(const Draft& draft, const Selection& selection, const CacheLev
         Unit::byte, Status::not_identifiable,
         fmt::format("{} does not cross {:.3g} s, halfway to the next level", what, *limit));
   }
-  const Interval held = *capacity->second.interval;
+  Interval held = *capacity->second.interval;
+  // The stated size, where the measured bracket holds it, is sharper.
+  const auto stated = fact_number(draft.machine.facts, fmt::format("cache.{}.size", level.name));
+  if (stated && *stated >= held.lo && *stated <= held.hi) held = {*stated, *stated};
   Parameter parameter;
   parameter.unit = Unit::byte;
   parameter.interval = Interval{held.lo * sparse_stride / footprint(*above),

@@ -37,13 +37,13 @@ Parameter absent(Unit unit, Status status, std::string reason) {
   return parameter;
 }
 
-Parameter present(double value, Unit unit, std::optional<Interval> interval, std::string method,
-                  std::vector<std::string> evidence) {
+Parameter present(Status status, double value, Unit unit, std::optional<Interval> interval,
+                  std::string method, std::vector<std::string> evidence) {
   Parameter parameter;
   parameter.value = value;
   parameter.unit = unit;
   parameter.interval = interval;
-  parameter.status = Status::derived;
+  parameter.status = status;
   parameter.method = std::move(method);
   parameter.evidence = std::move(evidence);
   if (!interval) parameter.reason = "too few shapes for an interval";
@@ -80,7 +80,7 @@ class Recorder {
                          1 / std::clamp(inverse->lo, 1 / max_overlap, 1.0)};
     }
     Parameter parameter = present(
-        1 / unknowns_.value[0], Unit::one, inverse,
+        status(), 1 / unknowns_.value[0], Unit::one, inverse,
         "exponent of the p-norm of resource times, robust least squares of log times over all "
         "families; interval from a bootstrap over shapes",
         std::move(evidence));
@@ -118,6 +118,10 @@ class Recorder {
   }
 
  private:
+  Status status() const {
+    return machine_.source == Source::emulated ? Status::emulated : Status::derived;
+  }
+
   std::string name_of(std::size_t index) const {
     if (index == 0) return "model.overlap";
     const std::string name = "model.overhead." + data_.families[(index - 1) / 2];
@@ -147,7 +151,7 @@ class Recorder {
       interval = Interval{std::max(interval->lo, floor) * factor, interval->hi * factor};
     }
     Parameter parameter =
-        present(value * factor, unit, interval,
+        present(status(), value * factor, unit, interval,
                 what + ", robust least squares of log times; interval from a bootstrap over shapes",
                 data_.evidence[f]);
     if (interval && index % 2 == 0 && interval->hi < 0) {
@@ -163,7 +167,7 @@ class Recorder {
     const double spread = student_t(default_level, degrees) * sigma *
                           std::sqrt(1 + unknowns_of(unknowns_, f) / shapes);
     Parameter parameter = present(
-        sigma, Unit::one, std::nullopt,
+        status(), sigma, Unit::one, std::nullopt,
         fmt::format(
             "standard deviation of log(measured/predicted) over {} shapes, with the scatter "
             "of all families weighing as {} shapes more; quantiles for a new shape from "

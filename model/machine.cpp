@@ -12,9 +12,10 @@
 namespace warpmeter {
 namespace {
 
-constexpr std::array<std::pair<Status, std::string_view>, 6> status_names{{
+constexpr std::array<std::pair<Status, std::string_view>, 7> status_names{{
     {Status::measured, "measured"},
     {Status::derived, "derived"},
+    {Status::emulated, "emulated"},
     {Status::published, "published"},
     {Status::borrowed, "borrowed"},
     {Status::not_identifiable, "not_identifiable"},
@@ -34,10 +35,11 @@ Status parse_status(std::string_view text) {
   for (const auto& [value, name] : status_names) {
     if (name == text) return value;
   }
-  throw InputError(fmt::format(
-      "unknown status \"{}\": expected measured, derived, published, borrowed, not_identifiable or "
-      "not_measured",
-      text));
+  throw InputError(
+      fmt::format("unknown status \"{}\": expected measured, derived, emulated, published, "
+                  "borrowed, not_identifiable or "
+                  "not_measured",
+                  text));
 }
 
 Machine load_machine(const std::filesystem::path& file) {

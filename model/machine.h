@@ -17,7 +17,16 @@ namespace warpmeter {
 
 // How a parameter is known. "Not identifiable" (the data cannot tell) and "not measured" (no data)
 // are answers with a reason.
-enum class Status { measured, derived, published, borrowed, not_identifiable, not_measured };
+// On the emulated GPU every value is `emulated`, computed ones too: none of them is hardware's.
+enum class Status {
+  measured,
+  derived,
+  emulated,
+  published,
+  borrowed,
+  not_identifiable,
+  not_measured
+};
 
 std::string_view to_string(Status status);
 Status parse_status(std::string_view text);  // Throws InputError on any other text.

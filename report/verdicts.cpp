@@ -23,6 +23,7 @@ std::string_view css_class(Status status) {
     case Status::derived:
     case Status::published:
       return "info";
+    case Status::emulated:
     case Status::borrowed:
       return "warn";
     default:
@@ -62,6 +63,8 @@ std::string_view meaning(Status status) {
       return "Taken from measurements of this device.";
     case Status::derived:
       return "Computed from other parameters, with their covariance.";
+    case Status::emulated:
+      return "Read back from an emulated device, where it was planted; says nothing of hardware.";
     case Status::published:
       return "Transcribed from a publication that the evidence names; not measured here.";
     case Status::borrowed:

@@ -15,9 +15,9 @@ inline constexpr Verdict all_verdicts[] = {
     Verdict::ok,        Verdict::multimodal,   Verdict::ramping,
     Verdict::throttled, Verdict::contaminated, Verdict::above_limit,
     Verdict::unstable,  Verdict::unsupported,  Verdict::failed};
-inline constexpr Status all_statuses[] = {Status::measured,         Status::derived,
-                                          Status::published,        Status::borrowed,
-                                          Status::not_identifiable, Status::not_measured};
+inline constexpr Status all_statuses[] = {
+    Status::measured, Status::derived,          Status::emulated,    Status::published,
+    Status::borrowed, Status::not_identifiable, Status::not_measured};
 
 // One sentence for the glossary.
 std::string_view meaning(Verdict verdict);

@@ -38,6 +38,7 @@ class Emulate(Commands):
         machine = self.document("machine.json")
         self.assertEqual(machine["source"], "emulated")
         self.assertEqual(machine["facts"]["emulated.chip_hash"], facts["emulated.chip_hash"])
+        self.assertEqual({p["status"] for p in machine["parameters"].values() if p["value"] is not None}, {"emulated"})
         self.assertEqual(self.run_program("report", ".").returncode, 0)
         self.assertIn("EMULATED", (self.folder / "report.html").read_text())
 
