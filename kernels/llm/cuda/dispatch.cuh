@@ -27,17 +27,25 @@ void for_half_type(Element type, F f) {
   throw std::logic_error("a matrix product has no such type");
 }
 
-// Calls f(T{}, width), where the constant `width` says how many elements one access takes: 16 bytes
-// if all rows of `columns` elements start at multiples of 16 bytes, else one element.
+// Calls f(element, width), where the constant `width` says how many elements one access takes: 16
+// bytes if all rows of `columns` elements start at multiples of 16 bytes, else one element.
+template <class T, class F>
+void with_width(T element, std::int64_t columns, F f) {
+  constexpr int full = full_width<T>;
+  if (columns % full == 0)
+    f(element, std::integral_constant<int, full>());
+  else
+    f(element, std::integral_constant<int, 1>());
+}
+
+// Type and width together, for kernels on rows and for those of matrix instructions.
 template <class F>
 void for_rows_of(Element type, std::int64_t columns, F f) {
-  for_type(type, [&](auto element) {
-    constexpr int full = full_width<decltype(element)>;
-    if (columns % full == 0)
-      f(element, std::integral_constant<int, full>());
-    else
-      f(element, std::integral_constant<int, 1>());
-  });
+  for_type(type, [&](auto element) { with_width(element, columns, f); });
+}
+template <class F>
+void for_half_rows_of(Element type, std::int64_t columns, F f) {
+  for_half_type(type, [&](auto element) { with_width(element, columns, f); });
 }
 
 // Threads per block, whole warps, for rows of `columns` elements of which each thread takes

@@ -146,11 +146,10 @@ void launch(const GemmShape& shape, const T* activations, const T* weights, T* r
 
 void launch_gemm_prefill(const GemmShape& shape, const void* activations, const void* weights,
                          void* result, cudaStream_t stream) {
-  for_half_type(shape.type, [&](auto element) {
+  for_half_rows_of(shape.type, shape.k, [&](auto element, auto width) {
     using T = decltype(element);
-    const auto with_width = shape.k % 8 == 0 ? launch<T, 8> : launch<T, 1>;
-    with_width(shape, static_cast<const T*>(activations), static_cast<const T*>(weights),
-               static_cast<T*>(result), stream);
+    launch<T, width.value>(shape, static_cast<const T*>(activations),
+                           static_cast<const T*>(weights), static_cast<T*>(result), stream);
   });
   GPU_CHECK(cudaGetLastError());
 }

@@ -21,6 +21,7 @@ namespace warpmeter {
 namespace {
 
 using Refusal = std::optional<std::string>;
+using Operands = std::span<void* const>;
 
 // What a kernel is made of. `launch` takes the problem's operands in their order.
 template <class Shape>
@@ -31,7 +32,7 @@ struct Row {
   Shape (*shape_of)(const Parameters&);
   Work (*work_of)(const Shape&);
   Problem (*problem_of)(const Shape&, std::uint32_t seed);
-  void (*launch)(const Shape&, std::span<void* const> operands, cudaStream_t);
+  void (*launch)(const Shape&, Operands, cudaStream_t);
   Refusal (*refusal)(const Shape&);  // why the kernel cannot do this shape
 };
 
@@ -67,9 +68,7 @@ Benchmark benchmark(const Row<Shape>& row) {
     return std::make_unique<DeviceKernelCase>(
         device, parse_residency(word(p, "residency").value_or("none")),
         [=] { return row.problem_of(shape, next_seed()); },
-        [=](std::span<void* const> operands, cudaStream_t stream) {
-          row.launch(shape, operands, stream);
-        });
+        [=](Operands operands, cudaStream_t stream) { row.launch(shape, operands, stream); });
   };
   result.limit = [](const Device&, const Parameters&) { return std::nullopt; };
   return result;
@@ -96,8 +95,6 @@ std::vector<Parameters> half_type_points(int threads, Effort effort) {
     if (word(point, "type") == "f32") point["type"] = "f16";
   return result;
 }
-
-using Operands = std::span<void* const>;
 
 const Row<RowsShape> rms_norm = {"kernel.rms_norm",
                                  "One block per row, kept in registers; 16-byte accesses.",
@@ -163,7 +160,8 @@ const Row<GatherShape> gather = {"kernel.gather",
                                  },
                                  row_type};
 
-Refusal half_type(const GemmShape& shape) {
+template <class Shape>
+Refusal half_type(const Shape& shape) {
   if (shape.type == Element::bf16 || shape.type == Element::f16) return std::nullopt;
   return "type " + to_string(shape.type) + ": matrix instructions take bf16 or f16";
 }
@@ -175,8 +173,7 @@ Refusal few_tokens(const GemmShape& shape) {
 }
 
 Refusal matrix_attention(const AttentionShape& s) {
-  if (s.type != Element::bf16 && s.type != Element::f16)
-    return "type " + to_string(s.type) + ": matrix instructions take bf16 or f16";
+  if (auto reason = half_type(s)) return reason;
   if (s.head_size != 64 && s.head_size != 128)
     return fmt::format("head size {}; there is 64 and 128", s.head_size);
   if (s.heads % s.kv_heads == 0) return std::nullopt;
