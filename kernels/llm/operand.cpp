@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "kernels/llm/vectorized.h"
 
@@ -49,6 +51,17 @@ void fill_f16(std::uint16_t* out, std::int64_t first, std::int64_t count, std::u
     out[first + i] = float_to_f16(scale * normal(seed, static_cast<std::uint32_t>(first + i)));
 }
 
+// int8 rounds, and stops at +-127.
+void fill_byte(const Operand& operand, std::int64_t index, float value) {
+  if (operand.type == Element::e4m3)
+    operand.u8()[index] = float_to_e4m3(value);
+  else if (operand.type == Element::int8)
+    operand.i8()[index] =
+        static_cast<std::int8_t>(std::clamp(std::nearbyint(value), -127.0f, 127.0f));
+  else
+    throw std::logic_error("no values to fill an operand of " + to_string(operand.type) + " with");
+}
+
 float channel_gain(std::int64_t channel, std::uint32_t seed) {
   return mix(static_cast<std::uint32_t>(channel) + 77u * seed) % 128 == 0 ? 8.0f : 1.0f;
 }
@@ -76,8 +89,11 @@ void fill_normal_part(const Operand& operand, std::int64_t first, std::int64_t c
     fill_bf16(operand.bf16(), first, count, seed, scale);
   else if (operand.type == Element::f16)
     fill_f16(operand.f16(), first, count, seed, scale);
-  else
+  else if (operand.type == Element::f32)
     fill_f32(operand.f32(), first, count, seed, scale);
+  else
+    for (std::int64_t i = first; i < first + count; ++i)
+      fill_byte(operand, i, scale * normal(seed, static_cast<std::uint32_t>(i)));
 }
 
 void fill_normal(const Operand& operand, std::uint32_t seed, double deviation) {
@@ -92,7 +108,9 @@ void fill_activations(const Operand& operand, std::int64_t columns, std::uint32_
     const float gain = channel_gain(column, seed);
     if (gain == 1.0f) continue;  // a power of two otherwise, so the product is exact in any type
     for (std::int64_t i = column; i < operand.count; i += columns) {
-      if (operand.type == Element::bf16)
+      if (bytes_of(operand.type) == 1)
+        fill_byte(operand, i, gain * static_cast<float>(operand.at(i)));
+      else if (operand.type == Element::bf16)
         operand.bf16()[i] = float_to_bf16(gain * bf16_to_float(operand.bf16()[i]));
       else if (operand.type == Element::f16)
         operand.f16()[i] = float_to_f16(gain * f16_to_float(operand.f16()[i]));
@@ -106,6 +124,8 @@ double normal_value(std::int64_t index, std::uint32_t seed, double deviation, El
   const float value =
       static_cast<float>(deviation) * normal(seed, static_cast<std::uint32_t>(index));
   if (type == Element::f16) return f16_to_float(float_to_f16(value));
+  if (type == Element::e4m3) return e4m3_to_float(float_to_e4m3(value));
+  if (type == Element::int8) return std::clamp(std::nearbyint(value), -127.0f, 127.0f);
   return type == Element::bf16 ? bf16_to_float(float_to_bf16(value)) : value;
 }
 

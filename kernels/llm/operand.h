@@ -26,22 +26,29 @@ struct Operand {
   float* f32() const { return reinterpret_cast<float*>(memory.data()); }
   std::uint16_t* bf16() const { return reinterpret_cast<std::uint16_t*>(memory.data()); }
   std::uint16_t* f16() const { return reinterpret_cast<std::uint16_t*>(memory.data()); }
+  std::uint8_t* u8() const { return reinterpret_cast<std::uint8_t*>(memory.data()); }
+  std::int8_t* i8() const { return reinterpret_cast<std::int8_t*>(memory.data()); }
   std::int32_t* i32() const { return reinterpret_cast<std::int32_t*>(memory.data()); }
 
   // Element `index`, whatever the type.
   double at(std::int64_t index) const {
     if (type == Element::bf16) return bf16_to_float(bf16()[index]);
     if (type == Element::f16) return f16_to_float(f16()[index]);
+    if (type == Element::e4m3) return e4m3_to_float(u8()[index]);
+    if (type == Element::int8) return i8()[index];
+    if (type == Element::u8) return u8()[index];
     if (type == Element::i32) return i32()[index];
     return f32()[index];
   }
 };
 
-// All bits set: NaN in f32 and bf16, so that an element that is never written fails every check.
+// All bits set: NaN in all types of floats, so that an element that is never written fails every
+// check.
 void poison(const Operand& operand);
 
-// Fills by all threads of the team (first touch). The values are approximately normal with mean 0
-// and standard deviation `deviation`, reproducible from the seed.
+// Fills floats or int8 (rounded; choose a deviation) by all threads of the team (first touch). The
+// values are approximately normal with mean 0 and standard deviation `deviation`, reproducible from
+// the seed.
 void fill_normal(const Operand& operand, std::uint32_t seed, double deviation);
 
 // As above with deviation 1 for a [rows, columns] tensor, but one column in 128 is eight times as

@@ -5,20 +5,12 @@
 #include <span>
 
 #include "kernels/llm/models.h"
+#include "kernels/llm/point_rows.h"
 
 namespace warpmeter {
 namespace {
 
-constexpr Effort quick = Effort::quick, standard = Effort::standard, thorough = Effort::thorough;
-constexpr const char *f32 = "f32", *bf16 = "bf16", *hot = "hot", *cold = "cold";
-constexpr const char *fit = "fit", *held_out = "held_out";
-
-Parameters common(const char* kernel, const char* family, const LlmModel& model, const char* split,
-                  const char* type, const char* residency, int threads) {
-  return {
-      {"kernel", kernel}, {"family", family},       {"model", model.name},       {"split", split},
-      {"type", type},     {"residency", residency}, {"threads", double(threads)}};
-}
+using namespace point_words;
 
 // --- GEMM ---
 
@@ -31,8 +23,6 @@ struct Layer {
   const char* split;
 };
 
-constexpr const LlmModel& llama = llama3_8b;
-constexpr const LlmModel& qwen = qwen3_30b_a3b;
 constexpr Layer llama_qkv = {llama, "qkv", qkv_columns(llama), llama.hidden, held_out};
 constexpr Layer llama_o = {llama, "attention_output", llama.hidden, attention_columns(llama), fit};
 constexpr Layer llama_down = {llama, "ffn_down", llama.hidden, llama.intermediate, held_out};
@@ -91,8 +81,8 @@ std::vector<Parameters> gemm_points(std::span<const GemmPoint> rows, const char*
   std::vector<Parameters> points;
   for (const GemmPoint& row : rows) {
     if (row.from > effort) continue;
-    Parameters point =
-        common(family, family, row.layer.model, row.layer.split, row.type, row.residency, threads);
+    Parameters point = point_of(family, family, row.layer.model, row.layer.split, row.type,
+                                row.residency, threads);
     point["layer"] = row.layer.name;
     point["m"] = double(row.m);
     point["n"] = double(row.layer.n);
@@ -125,16 +115,6 @@ constexpr AttentionPoint attention[] = {
 };
 
 // --- kernels on rows ---
-
-// One row-wise shape. Its group is (model, columns).
-struct RowsPoint {
-  const LlmModel& model;
-  const char* split;
-  std::int64_t rows, columns;
-  const char* type;
-  const char* residency;
-  Effort from;
-};
 
 constexpr RowsPoint softmax[] = {
     {llama, fit, 1, llama.vocabulary, f32, hot, quick},
@@ -211,20 +191,6 @@ constexpr RowsPoint gather[] = {
     {qwen, held_out, 128, qwen.hidden, bf16, cold, standard},
 };
 
-std::vector<Parameters> rows_points(std::span<const RowsPoint> rows, const char* kernel,
-                                    const char* family, int threads, Effort effort) {
-  std::vector<Parameters> points;
-  for (const RowsPoint& row : rows) {
-    if (row.from > effort) continue;
-    Parameters point =
-        common(kernel, family, row.model, row.split, row.type, row.residency, threads);
-    point["rows"] = double(row.rows);
-    point["columns"] = double(row.columns);
-    points.push_back(std::move(point));
-  }
-  return points;
-}
-
 }  // namespace
 
 std::vector<Parameters> gemm_prefill_points(int threads, Effort effort) {
@@ -241,8 +207,8 @@ std::vector<Parameters> attention_points(int threads, Effort effort) {
     if (row.from > effort) continue;
     // Held out: the whole MoE model, and whole contexts of the other one.
     const bool fits = &row.model == &llama && (row.context == 512 || row.context == 2048);
-    Parameters point = common("attention.decode", "attention.decode", row.model,
-                              fits ? fit : held_out, row.type, row.residency, threads);
+    Parameters point = point_of("attention.decode", "attention.decode", row.model,
+                                fits ? fit : held_out, row.type, row.residency, threads);
     point["batch"] = double(row.batch);
     point["context"] = double(row.context);
     point["heads"] = double(row.model.heads);

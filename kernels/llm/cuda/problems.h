@@ -19,6 +19,9 @@ struct Problem {
   std::int64_t checked_results = 0;
 };
 
+// Appends an operand; the reference stays valid as long as the problem.
+Operand& add(Problem& problem, const char* name, Role role, Element type, std::int64_t count);
+
 Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);

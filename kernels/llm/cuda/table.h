@@ -8,7 +8,12 @@
 
 namespace warpmeter {
 
-// The CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
+// Each family's rows, by the file of that name.
+std::vector<Benchmark> cuda_gemm_kernels();
+std::vector<Benchmark> cuda_attention_kernels();
+std::vector<Benchmark> cuda_row_kernels();
+
+// All CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
 std::vector<Benchmark> cuda_llm_kernels();
 
 }  // namespace warpmeter

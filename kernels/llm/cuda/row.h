@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <fmt/format.h>
+
+#include "kernels/llm/cuda/device_kernel_case.h"
+#include "kernels/llm/cuda/points.h"
+#include "kernels/llm/point_shapes.h"
+
+namespace warpmeter {
+
+using Refusal = std::optional<std::string>;
+using Operands = std::span<void* const>;
+
+// What a kernel is made of. `launch` takes the problem's operands in their order.
+template <class Shape>
+struct Row {
+  std::string id;
+  std::string method;
+  std::vector<Parameters> (*points)(int threads, Effort effort);
+  Shape (*shape_of)(const Parameters&);
+  Work (*work_of)(const Shape&);
+  Problem (*problem_of)(const Shape&, std::uint32_t seed);
+  void (*launch)(const Shape&, Operands, cudaStream_t);
+  Refusal (*refusal)(const Shape&);  // why the kernel cannot do this shape
+};
+
+// Why the operands do not fit into the memory of the device.
+Refusal too_large(const Device& device, const Work& work);
+
+// The row of the benchmark table.
+template <class Shape>
+Benchmark benchmark(const Row<Shape>& row) {
+  Benchmark result;
+  result.id = row.id;
+  result.quantity = "kernel.time";
+  result.unit = Unit::second;
+  result.device = DeviceKind::cuda;
+  result.method = row.method +
+                  " Result checked against double precision before timing; event time of one "
+                  "execution: the mean of many in a row (hot), or one after flushing L2 (cold).";
+  result.points = [row](const Device& device, Effort effort) {
+    return device_points(row.points(1, effort), device);
+  };
+  result.work = [row](const Parameters& p) { return row.work_of(row.shape_of(p)); };
+  result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
+    const Shape shape = row.shape_of(p);
+    if (auto reason = row.refusal(shape)) return reason;
+    return too_large(device, row.work_of(shape));
+  };
+  result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
+    const Shape shape = row.shape_of(p);
+    return std::make_unique<DeviceKernelCase>(
+        device, parse_residency(word(p, "residency").value_or("none")),
+        [=] { return row.problem_of(shape, next_seed()); },
+        [=](Operands operands, cudaStream_t stream) { row.launch(shape, operands, stream); });
+  };
+  result.limit = [](const Device&, const Parameters&) { return std::nullopt; };
+  return result;
+}
+
+// Why a kernel on rows cannot take the type.
+template <class Shape>
+Refusal row_type(const Shape& shape) {
+  if (shape.type == Element::f32 || shape.type == Element::bf16) return std::nullopt;
+  return "type " + to_string(shape.type) + ": this kernel takes f32 or bf16";
+}
+
+// Why a kernel of half-precision matrix instructions cannot take the type.
+template <class Shape>
+Refusal half_type(const Shape& shape) {
+  if (shape.type == Element::bf16 || shape.type == Element::f16) return std::nullopt;
+  return "type " + to_string(shape.type) + ": matrix instructions take bf16 or f16";
+}
+
+// The host's points, with f16 in place of f32.
+template <std::vector<Parameters> (*points)(int, Effort)>
+std::vector<Parameters> half_type_points(int threads, Effort effort) {
+  std::vector<Parameters> result = points(threads, effort);
+  for (Parameters& point : result)
+    if (word(point, "type") == "f32") point["type"] = "f16";
+  return result;
+}
+
+}  // namespace warpmeter

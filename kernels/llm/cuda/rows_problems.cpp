@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/check.h"
+#include "kernels/llm/cuda/problems.h"
+#include "kernels/llm/gather.h"
+#include "kernels/llm/rms_norm.h"
+#include "kernels/llm/rope.h"
+#include "kernels/llm/softmax.h"
+#include "kernels/llm/swiglu.h"
+
+namespace warpmeter {
+namespace {
+
+constexpr std::int64_t checked_rows = 16;
+
+}  // namespace
+
+Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t elements = shape.rows * shape.columns;
+  const Operand& x = add(problem, "x", Role::input, shape.type, elements);
+  const Operand& gain = add(problem, "gain", Role::input, shape.type, shape.columns);
+  const Operand& y = add(problem, "y", Role::output, shape.type, elements);
+  fill_activations(x, shape.columns, seed);
+  fill_normal(gain, seed + 1, 1);
+  const auto rows = sampled(shape.rows, checked_rows, seed);
+  problem.checked_results = static_cast<std::int64_t>(rows.size()) * shape.columns;
+  problem.verify = [=, &x, &gain, &y] { check_rms_norm(shape, rows, x, gain, y); };
+  return problem;
+}
+
+Problem softmax_problem(const RowsShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& x = add(problem, "x", Role::input, shape.type, shape.rows * shape.columns);
+  const Operand& y = add(problem, "y", Role::output, shape.type, x.count);
+  fill_normal(x, seed, 3);
+  const auto rows = sampled(shape.rows, checked_rows, seed);
+  problem.checked_results = static_cast<std::int64_t>(rows.size()) * shape.columns;
+  problem.verify = [=, &x, &y] { check_softmax(shape, rows, x, y); };
+  return problem;
+}
+
+Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& gate = add(problem, "gate", Role::input, shape.type, shape.rows * shape.columns);
+  const Operand& up = add(problem, "up", Role::input, shape.type, gate.count);
+  const Operand& y = add(problem, "y", Role::output, shape.type, gate.count);
+  fill_normal(gate, seed, 2);
+  fill_normal(up, seed + 1, 1);
+  const auto rows = sampled(shape.rows, checked_rows, seed);
+  problem.checked_results = static_cast<std::int64_t>(rows.size()) * shape.columns;
+  problem.verify = [=, &gate, &up, &y] { check_swiglu(shape, rows, gate, up, y); };
+  return problem;
+}
+
+Problem gather_problem(const GatherShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& ids = add(problem, "ids", Role::input, Element::i32, shape.rows);
+  const Operand& table =
+      add(problem, "table", Role::input, shape.type, shape.vocabulary * shape.columns);
+  const Operand& y = add(problem, "y", Role::output, shape.type, shape.rows * shape.columns);
+  fill_gather(shape, seed, ids, table);
+  problem.checked_results = y.count;
+  problem.verify = [=, &ids, &y] { check_gather(shape, seed, ids, y); };
+  return problem;
+}
+
+Problem rope_problem(const RopeShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t elements = shape.tokens * shape.heads * shape.head_size;
+  const std::int64_t table = rope_positions * shape.head_size / 2;
+  const Operand& x = add(problem, "x", Role::input, shape.type, elements);
+  const Operand& positions = add(problem, "positions", Role::input, Element::i32, shape.tokens);
+  const Operand& cosines = add(problem, "cosines", Role::input, Element::f32, table);
+  const Operand& sines = add(problem, "sines", Role::input, Element::f32, table);
+  const Operand& y = add(problem, "y", Role::output, shape.type, elements);
+  fill_normal(x, seed, 1);
+  fill_rope(shape, seed, positions, cosines, sines);
+  const auto tokens = sampled(shape.tokens, checked_rows, seed);
+  problem.checked_results =
+      static_cast<std::int64_t>(tokens.size()) * shape.heads * shape.head_size;
+  problem.verify = [=, &x, &positions, &cosines, &sines, &y] {
+    check_rope(shape, tokens, {x, positions, cosines, sines, y});
+  };
+  return problem;
+}
+
+}  // namespace warpmeter
