@@ -2,7 +2,6 @@
 // Copyright the warpmeter authors
 #include "cuda/nvml.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/shared_library.h"
 
 namespace warpmeter {
 namespace {
@@ -40,11 +40,6 @@ constexpr std::pair<unsigned long long, const char*> clock_reasons[] = {
     {0x040, "hardware_thermal"},  {0x080, "power_brake"},         {0x100, "display_clocks"},
 };
 
-template <typename Function>
-void bind(void* library, const char* name, Function*& target) {
-  target = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
 }  // namespace
 
 // Every function returns nvmlReturn_t: 0 is success. Those that a driver lacks stay null.
@@ -63,20 +58,20 @@ struct Nvml::Functions {
   int (*clock)(void*, unsigned int, unsigned int*) = nullptr;
   int (*clock_reasons)(void*, unsigned long long*) = nullptr;
 
-  void load(void* library) {
-    bind(library, "nvmlInit_v2", init);
-    bind(library, "nvmlDeviceGetHandleByPciBusId_v2", handle_by_pci);
-    bind(library, "nvmlDeviceGetTopologyCommonAncestor", common_ancestor);
-    bind(library, "nvmlDeviceGetNvLinkState", link_state);
-    bind(library, "nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote_pci);
-    bind(library, "nvmlDeviceGetNvLinkRemoteDeviceType", link_remote_type);
-    bind(library, "nvmlDeviceGetMigMode", mig_mode);
-    bind(library, "nvmlDeviceGetVirtualizationMode", virtualization_mode);
-    bind(library, "nvmlDeviceGetPersistenceMode", persistence_mode);
-    bind(library, "nvmlDeviceGetTemperature", temperature);
-    bind(library, "nvmlDeviceGetPowerUsage", power);
-    bind(library, "nvmlDeviceGetClockInfo", clock);
-    bind(library, "nvmlDeviceGetCurrentClocksThrottleReasons", clock_reasons);
+  void load(const SharedLibrary& library) {
+    library.bind("nvmlInit_v2", init);
+    library.bind("nvmlDeviceGetHandleByPciBusId_v2", handle_by_pci);
+    library.bind("nvmlDeviceGetTopologyCommonAncestor", common_ancestor);
+    library.bind("nvmlDeviceGetNvLinkState", link_state);
+    library.bind("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote_pci);
+    library.bind("nvmlDeviceGetNvLinkRemoteDeviceType", link_remote_type);
+    library.bind("nvmlDeviceGetMigMode", mig_mode);
+    library.bind("nvmlDeviceGetVirtualizationMode", virtualization_mode);
+    library.bind("nvmlDeviceGetPersistenceMode", persistence_mode);
+    library.bind("nvmlDeviceGetTemperature", temperature);
+    library.bind("nvmlDeviceGetPowerUsage", power);
+    library.bind("nvmlDeviceGetClockInfo", clock);
+    library.bind("nvmlDeviceGetCurrentClocksThrottleReasons", clock_reasons);
   }
 };
 
@@ -87,9 +82,9 @@ struct Library {
   std::string why;  // empty if it works
 
   Library() {
-    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      why = "no NVML: libnvidia-ml.so.1 not found";
+    const SharedLibrary library = SharedLibrary::open("libnvidia-ml.so.1", why);
+    if (!library) {
+      why = "no NVML: " + why;
       return;
     }
     functions.load(library);

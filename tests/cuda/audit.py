@@ -3,19 +3,20 @@
 # Copyright the warpmeter authors
 """Checks that the timed loops of kernels hold exactly the instructions that they claim.
 
-Compiles one .cu file for each architecture and counts the opcodes of every innermost loop between the
-two clock reads, in the PTX and in the machine code (SASS, by nvdisasm). The expectations are
+Takes the PTX and the machine code out of the object file that the build made of one .cu file, and counts
+the opcodes of every innermost loop between the two clock reads, in the PTX and in the SASS (by nvdisasm). The expectations are
 tests/cuda/expectations.json: per kernel and loop, exact counts of memory and arithmetic opcodes (any
 that is not listed must not occur), and a bound on the integer and control instructions around them.
 A kernel without clock reads is described by "whole" instead: the exact counts of its accesses to global
 memory and of its matrix instructions ("any": a compiler may unroll as it likes), or by "main_loop": the same of its loop that holds most of the latter.
-Also fails on register spills, local memory, and on what ptxas says about serialised instructions.
+Also fails on local memory, hence on spilled registers, and on what ptxas says about serialised products.
 """
 import argparse
 import collections
 import json
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,9 @@ PTXAS_COMPLAINT = re.compile(r"\(C75\d\d\)|warning", re.IGNORECASE)
 PTX_COUNTED = re.compile(r"(ld|st)\.(global|local)|cp\.async\.c[ag]|ldmatrix|mma\.")
 SASS_COUNTED = re.compile(r"(LDG|STG|LDL|STL|LDGSTS|LDSM|HMMA)(\.|$)")
 PTX_MATRIX, SASS_MATRIX = re.compile(r"mma\."), re.compile(r"HMMA(\.|$)")
+
+FATBIN_MAGIC = bytes.fromhex("50ed55ba")
+COMPRESSED, SPECIFIC = 0x8000 | 0x2000, 0x100000  # flags of an entry
 
 Instruction = collections.namedtuple("Instruction", "opcode operands text")
 Loop = collections.namedtuple("Loop", "begin end")
@@ -168,47 +172,88 @@ def run(command):
     return done.stdout + done.stderr
 
 
-def audit(source, architecture, arguments, kernels):
-    problems = []
+def code_of(path):
+    """The PTX texts and machine code in an object file's fat binary, by architecture: {"80": b"...", "90a": ...}."""
+    # The layout of the fat binary: emulator/runtime/fatbin.cpp. A header, then entries of a header and a payload each.
+    data = pathlib.Path(path).read_bytes()
+    texts, binaries, start = {}, {}, data.find(FATBIN_MAGIC)
+    while start >= 0:
+        at, end = start + 16, start + 16 + struct.unpack_from("<Q", data, start + 8)[0]
+        while at < end:
+            kind, header = struct.unpack_from("<HxxI", data, at)
+            size, architecture, flags = (struct.unpack_from(x, data, at + y)[0] for x, y in (("<Q", 8), ("<I", 28), ("<Q", 40)))
+            if flags & COMPRESSED:
+                raise ValueError(f"{path}: compressed; build with --compress-mode=none")
+            name = f"{architecture}{'a' if flags & SPECIFIC else ''}"
+            (texts if kind == 1 else binaries)[name] = data[at + header:at + header + size]
+            at += header + size
+        start = data.find(FATBIN_MAGIC, end)
+    return texts, binaries
+
+
+def complaints(text, architecture, arguments):
+    """What ptxas says about products that it serialises; asked only of code that has them."""
+    if b"wgmma" not in text:
+        return []
     with tempfile.TemporaryDirectory() as folder:
-        cubin = pathlib.Path(folder, "out.cubin")
-        said = run([arguments.nvcc, "-std=c++20", f"-I{arguments.include}", f"-arch=sm_{architecture}", "-cubin", "-Xptxas=-v",
-                    "-keep", f"-keep-dir={folder}", source, "-o", cubin])
-        problems += [f"{architecture}: ptxas: {x}" for x in said.splitlines() if PTXAS_COMPLAINT.search(x)]
-        problems += [f"{architecture}: spills: {x.strip()}" for x in said.splitlines()
-                     if re.search(r"[1-9]\d* bytes (stack|spill)", x)]
-        parts = {"ptx": read_ptx(pathlib.Path(folder, pathlib.Path(source).stem + ".ptx").read_text()),
-                 "sass": read_sass(run([arguments.nvdisasm, "-c", cubin]))}
-    for function in parts["sass"]:
-        if any(re.match(r"(LDL|STL)\b", x.opcode) for x in function.code):
-            problems.append(f"{architecture}: {function.name} uses local memory")
-    for expected in kernels:
-        for kind, functions in parts.items():
-            where = f"{architecture} {expected['kernel']} {kind}"
-            matches = [x for x in functions if expected["symbol"] in x.name]
-            if len(matches) != 1:
-                problems.append(f"{where}: {len(matches)} functions contain \"{expected['symbol']}\"")
-                continue
-            check = check_function if "loops" in expected else check_counted
-            check(matches[0], kind, expected, where, problems)
+        source = pathlib.Path(folder, "in.ptx")
+        source.write_bytes(text.rstrip(b"\0"))
+        said = run([arguments.ptxas, f"-arch=sm_{architecture}", "-v", source, "-o", pathlib.Path(folder, "out.cubin")])
+    return [f"{architecture}: ptxas: {x}" for x in said.splitlines() if PTXAS_COMPLAINT.search(x)]
+
+
+def disassembled(binary, arguments):
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(binary)
+        file.flush()
+        return read_sass(run([arguments.nvdisasm, "-c", file.name]))
+
+
+def check_kernel(expected, functions, kind, where, problems):
+    matches = [x for x in functions if expected["symbol"] in x.name]
+    if len(matches) != 1:
+        problems.append(f"{where}: {len(matches)} functions contain \"{expected['symbol']}\"")
+        return
+    check = check_function if "loops" in expected else check_counted
+    check(matches[0], kind, expected, where, problems)
+
+
+def audit(arguments, kernels):
+    problems = []
+    texts, binaries = code_of(arguments.object)
+    if not texts:
+        problems.append("no PTX")
+    for architecture, text in texts.items():
+        problems += complaints(text, architecture, arguments)
+        functions = read_ptx(text.decode(errors="replace").rstrip("\0"))
+        for expected in kernels:
+            check_kernel(expected, functions, "ptx", f"{architecture} {expected['kernel']} ptx", problems)
+    for architecture in arguments.architectures.split(","):
+        if architecture not in binaries:
+            problems.append(f"no machine code for {architecture}; there is {', '.join(sorted(binaries)) or 'none'}")
+            continue
+        functions = disassembled(binaries[architecture], arguments)
+        # Spilled registers, too, are loads and stores of local memory.
+        problems += [f"{architecture}: {x.name} uses local memory" for x in functions
+                     if any(re.match(r"(LDL|STL)\b", y.opcode) for y in x.code)]
+        for expected in kernels:
+            check_kernel(expected, functions, "sass", f"{architecture} {expected['kernel']} sass", problems)
     return problems
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("source", help=".cu file, relative to --include")
-    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("source", help=".cu file, as the expectations name it")
+    parser.add_argument("--object", required=True, help="what the build made of it")
+    parser.add_argument("--ptxas", required=True)
     parser.add_argument("--nvdisasm", required=True)
-    parser.add_argument("--include", required=True, help="root of the sources")
     parser.add_argument("--expectations", required=True)
-    parser.add_argument("--architectures", default="80,90a,100a")
+    parser.add_argument("--architectures", default="80,90a,100a", help="whose machine code must be there")
     arguments = parser.parse_args()
     kernels = [x for x in json.loads(pathlib.Path(arguments.expectations).read_text()) if x["file"] == arguments.source]
     if not kernels:
         sys.exit(f"{arguments.source}: no kernel of this file is in {arguments.expectations}")
-    problems, source = [], pathlib.Path(arguments.include, arguments.source)
-    for architecture in arguments.architectures.split(","):
-        problems += audit(source, architecture, arguments, kernels)
+    problems = audit(arguments, kernels)
     print("\n".join(problems) if problems else f"{arguments.source}: {len(kernels)} kernels as expected on {arguments.architectures}")
     sys.exit(1 if problems else 0)
 

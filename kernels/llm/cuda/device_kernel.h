@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/json.h"
 #include "cuda/handles.h"
 #include "kernels/llm/cuda/problems.h"
 
@@ -15,6 +16,12 @@ namespace warpmeter {
 
 // Enqueues one execution of a kernel on device pointers, one per operand of its problem.
 using Launch = std::function<void(std::span<void* const> operands, cudaStream_t stream)>;
+
+// A launch, and what the record says about it.
+struct PreparedLaunch {
+  Launch launch;
+  Json conditions = Json::object();
+};
 
 // A problem with its operands on the current device.
 class DeviceKernel {

@@ -16,10 +16,12 @@ constexpr double most_executions = 400;  // what fits into the launch queue (bra
 }  // namespace
 
 DeviceKernelCase::DeviceKernelCase(const Device& device, Residency residency, const Make& make,
-                                   const Launch& launch)
+                                   const Prepare& prepare)
     : session_(device), residency_(residency) {
   const DeviceGuard guard(device.ordinal);
-  kernel_.emplace(make(), launch, session_.stream());
+  PreparedLaunch prepared = prepare();
+  launch_conditions_ = std::move(prepared.conditions);
+  kernel_.emplace(make(), std::move(prepared.launch), session_.stream());
   kernel_->enqueue(session_.stream());
   kernel_->verify(session_.stream());
   empty_s_ = session_.bracket().empty_s(session_.stream());
@@ -52,6 +54,7 @@ Json DeviceKernelCase::conditions() const {
   json["implementation"] = "CUDA";
   json["checked_results"] = kernel_->problem().checked_results;
   json["executions_per_sample"] = executions_;
+  json.update(launch_conditions_);
   json["empty_bracket_s"] = empty_s_;
   return json;
 }

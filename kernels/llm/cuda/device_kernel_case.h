@@ -17,8 +17,10 @@ namespace warpmeter {
 class DeviceKernelCase : public Case {
  public:
   using Make = std::function<Problem()>;
+  using Prepare = std::function<PreparedLaunch()>;
+  // `prepare` runs on the device, and may throw to say why the kernel cannot run there.
   DeviceKernelCase(const Device& device, Residency residency, const Make& make,
-                   const Launch& launch);
+                   const Prepare& prepare);
 
   // hot: the mean of as many executions as fill a sample (pace.h), queued behind one another in
   // one stream; cold: one execution after L2 was flushed. Both without the time of an empty
@@ -32,6 +34,7 @@ class DeviceKernelCase : public Case {
   Session session_;
   Residency residency_;
   std::optional<DeviceKernel> kernel_;
+  Json launch_conditions_;
   std::optional<L2Flush> flush_;  // cold
   double empty_s_ = 0;
   int executions_ = 1;

@@ -13,7 +13,8 @@ namespace warpmeter {
 using Refusal = std::optional<std::string>;
 using Operands = std::span<void* const>;
 
-// What a kernel is made of. `launch` takes the problem's operands in their order.
+// What a kernel is made of: `launch`, or `prepare` for what needs more than operands. Both take the
+// problem's operands in their order.
 template <class Shape>
 struct Row {
   std::string id;
@@ -23,7 +24,10 @@ struct Row {
   Work (*work_of)(const Shape&);
   Problem (*problem_of)(const Shape&, std::uint32_t seed);
   void (*launch)(const Shape&, Operands, cudaStream_t);
-  Refusal (*refusal)(const Shape&);  // why the kernel cannot do this shape
+  Refusal (*refusal)(const Shape&);                    // why the kernel cannot do this shape
+  Refusal (*device_refusal)(const Device&) = nullptr;  // why it cannot run on this device
+  // On the current device.
+  PreparedLaunch (*prepare)(const Shape&) = nullptr;
 };
 
 // Why the operands do not fit into the memory of the device.
@@ -47,14 +51,19 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
     const Shape shape = row.shape_of(p);
     if (auto reason = row.refusal(shape)) return reason;
-    return too_large(device, row.work_of(shape));
+    if (auto reason = too_large(device, row.work_of(shape))) return reason;
+    return row.device_refusal == nullptr ? std::nullopt : row.device_refusal(device);
   };
   result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = row.shape_of(p);
     return std::make_unique<DeviceKernelCase>(
         device, parse_residency(word(p, "residency").value_or("none")),
         [=] { return row.problem_of(shape, next_seed()); },
-        [=](Operands operands, cudaStream_t stream) { row.launch(shape, operands, stream); });
+        [=]() -> PreparedLaunch {
+          if (row.prepare != nullptr) return row.prepare(shape);
+          return {
+              [=](Operands operands, cudaStream_t stream) { row.launch(shape, operands, stream); }};
+        });
   };
   result.limit = [](const Device&, const Parameters&) { return std::nullopt; };
   return result;
