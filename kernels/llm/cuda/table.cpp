@@ -6,8 +6,15 @@ namespace warpmeter {
 
 std::vector<Benchmark> cuda_llm_kernels() {
   std::vector<Benchmark> table;
-  for (const auto& family :
-       {cuda_gemm_kernels, cuda_attention_kernels, cuda_row_kernels, cuda_library_kernels})
+  const auto families = {
+      cuda_gemm_kernels,
+      cuda_attention_kernels,
+      cuda_row_kernels,
+#ifdef WARPMETER_CUBLASLT
+      cuda_library_kernels,
+#endif
+  };
+  for (const auto& family : families)
     for (Benchmark& row : family()) table.push_back(std::move(row));
   return table;
 }
