@@ -41,6 +41,13 @@ constexpr MoePoint route[] = {
     {mixtral, 4096, f32, hot, standard},  {mixtral, 4096, f32, cold, thorough},
 };
 
+constexpr MoePoint permute[] = {
+    {qwen_moe, 1, bf16, hot, standard},    {qwen_moe, 32, bf16, hot, quick},
+    {qwen_moe, 4096, bf16, hot, standard}, {qwen_moe, 4096, bf16, cold, standard},
+    {mixtral, 8, bf16, hot, quick},        {mixtral, 2048, bf16, hot, standard},
+    {mixtral, 2048, bf16, cold, standard}, {mixtral, 2048, f32, hot, thorough},
+};
+
 std::vector<Parameters> points(std::span<const MoePoint> rows, const char* kernel, int threads,
                                Effort effort) {
   std::vector<Parameters> points;
@@ -56,14 +63,45 @@ std::vector<Parameters> points(std::span<const MoePoint> rows, const char* kerne
   return points;
 }
 
+std::vector<Parameters> rows_of_experts(const char* kernel, int threads, Effort effort) {
+  std::vector<Parameters> result = points(permute, kernel, threads, effort);
+  for (Parameters& point : result) {
+    const MoeModel& moe = *word(point, "model") == mixtral.model.name ? mixtral : qwen_moe;
+    point["columns"] = double(moe.model.hidden);
+    point["multiple"] = 1.0;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<Parameters> moe_route_points(int threads, Effort effort) {
   return points(route, "moe.route", threads, effort);
 }
 
+std::vector<Parameters> moe_permute_points(int threads, Effort effort) {
+  std::vector<Parameters> result = rows_of_experts("moe.permute", threads, effort);
+  // As a grouped matrix product with tiles of 128 rows wants it.
+  if (effort == Effort::thorough)
+    for (const Parameters& point : rows_of_experts("moe.permute", threads, Effort::standard)) {
+      if (*number(point, "rows") < 1024) continue;
+      result.push_back(point);
+      result.back()["multiple"] = 128.0;
+    }
+  return result;
+}
+
+std::vector<Parameters> moe_unpermute_points(int threads, Effort effort) {
+  return rows_of_experts("moe.unpermute", threads, effort);
+}
+
 RouteShape route_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "experts"), count(p, "top"), type_of(p)};
+}
+
+PermuteShape permute_shape(const Parameters& p) {
+  return {count(p, "rows"),    count(p, "experts"),  count(p, "top"),
+          count(p, "columns"), count(p, "multiple"), type_of(p)};
 }
 
 }  // namespace warpmeter

@@ -8,5 +8,7 @@
 namespace warpmeter {
 
 Problem moe_route_problem(const RouteShape& shape, std::uint32_t seed);
+Problem moe_permute_problem(const PermuteShape& shape, std::uint32_t seed);
+Problem moe_unpermute_problem(const PermuteShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter
