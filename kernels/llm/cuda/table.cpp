@@ -10,6 +10,7 @@ std::vector<Benchmark> cuda_llm_kernels() {
       cuda_gemm_kernels,
       cuda_attention_kernels,
       cuda_row_kernels,
+      cuda_routing_kernels,
 #ifdef WARPMETER_CUBLASLT
       cuda_library_kernels,
 #endif
