@@ -16,7 +16,7 @@ struct RowsShape {
   Element type = Element::f32;
 };
 
-inline constexpr float rms_epsilon = 1e-5f;
+inline constexpr float rms_epsilon = 1e-5f, layer_norm_epsilon = 1e-5f;
 
 struct GatherShape {
   std::int64_t rows = 0, columns = 0, vocabulary = 0;

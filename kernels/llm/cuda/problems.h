@@ -23,6 +23,9 @@ struct Problem {
 Operand& add(Problem& problem, const char* name, Role role, Element type, std::int64_t count);
 
 Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed);
+Problem rms_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
+Problem layer_norm_problem(const RowsShape& shape, std::uint32_t seed);
+Problem layer_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
 Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
