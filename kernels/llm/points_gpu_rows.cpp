@@ -34,6 +34,15 @@ constexpr RowsPoint layer_norm[] = {
 
 }  // namespace
 
+std::vector<Parameters> rope_packed_points(int threads, Effort effort) {
+  std::vector<Parameters> points = rope_points(threads, effort);
+  for (Parameters& point : points) {
+    point["kernel"] = "rope.packed";
+    point["stride"] = double(qkv_columns(*word(point, "model") == llama.name ? llama : qwen));
+  }
+  return points;
+}
+
 std::vector<Parameters> rms_norm_residual_points(int threads, Effort effort) {
   return rows_points(rms_norm_residual, "rms_norm.residual", "norm", threads, effort);
 }

@@ -39,8 +39,9 @@ void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t
 void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
                    cudaStream_t stream);
 
-// x, y [tokens, heads, head_size], positions [tokens] of i32, cosines and sines f32
-// [positions, head_size / 2]; f32 or bf16; even head sizes.
+// x, y [tokens, heads, head_size] with the shape's stride from token to token, y == x allowed;
+// positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32 or bf16; even
+// head sizes.
 void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
                  const void* sines, void* y, cudaStream_t stream);
 

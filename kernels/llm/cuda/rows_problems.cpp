@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
+#include <memory>
+
 #include "kernels/llm/check.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/gather.h"
@@ -146,6 +148,26 @@ Problem rope_problem(const RopeShape& shape, std::uint32_t seed) {
       static_cast<std::int64_t>(tokens.size()) * shape.heads * shape.head_size;
   problem.verify = [=, &x, &positions, &cosines, &sines, &y] {
     check_rope(shape, tokens, {x, positions, cosines, sines, y});
+  };
+  return problem;
+}
+
+Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t table = rope_positions * shape.head_size / 2;
+  const Operand& qkv =
+      add(problem, "qkv", Role::updated, shape.type, shape.tokens * token_stride(shape));
+  const Operand& positions = add(problem, "positions", Role::input, Element::i32, shape.tokens);
+  const Operand& cosines = add(problem, "cosines", Role::input, Element::f32, table);
+  const Operand& sines = add(problem, "sines", Role::input, Element::f32, table);
+  const auto before = std::make_shared<Operand>("before", Role::input, qkv.type, qkv.count);
+  fill_normal(qkv, seed, 1);
+  fill_normal(*before, seed, 1);
+  fill_rope(shape, seed, positions, cosines, sines);
+  const auto tokens = sampled(shape.tokens, checked_rows, seed);
+  problem.checked_results = static_cast<std::int64_t>(tokens.size()) * token_stride(shape);
+  problem.verify = [=, &qkv, &positions, &cosines, &sines] {
+    check_rope_in_place(shape, tokens, {*before, positions, cosines, sines, qkv});
   };
   return problem;
 }

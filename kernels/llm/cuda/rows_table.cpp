@@ -96,6 +96,9 @@ const Row<RowsShape> swiglu = {"kernel.swiglu",
 Refusal even_size(const RopeShape& shape) {
   if (shape.tokens > rope_positions)
     return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
+  if (token_stride(shape) < shape.heads * shape.head_size)
+    return fmt::format("stride {}; {} heads of {} need at least {}", shape.stride, shape.heads,
+                       shape.head_size, shape.heads * shape.head_size);
   if (shape.head_size % 2 == 0) return row_type(shape);
   return fmt::format("head size {} is odd; elements turn in pairs", shape.head_size);
 }
@@ -109,6 +112,18 @@ const Row<RopeShape> rope = {
     rope_problem,
     [](const RopeShape& shape, Operands p, cudaStream_t stream) {
       launch_rope(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    even_size};
+
+const Row<RopeShape> rope_packed = {
+    "kernel.rope.packed",
+    "The query and key heads of packed QKV rows, in place; one thread per 16 bytes of each half.",
+    rope_packed_points,
+    rope_shape,
+    rope_work,
+    rope_packed_problem,
+    [](const RopeShape& shape, Operands p, cudaStream_t stream) {
+      launch_rope(shape, p[0], p[1], p[2], p[3], p[0], stream);
     },
     even_size};
 
@@ -129,7 +144,8 @@ std::vector<Benchmark> cuda_row_kernels() {
   return {benchmark(softmax),    benchmark(rms_norm),
           benchmark(rope),       benchmark(swiglu),
           benchmark(gather),     benchmark(rms_norm_residual),
-          benchmark(layer_norm), benchmark(layer_norm_residual)};
+          benchmark(layer_norm), benchmark(layer_norm_residual),
+          benchmark(rope_packed)};
 }
 
 }  // namespace warpmeter
