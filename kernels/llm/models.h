@@ -24,6 +24,10 @@ inline constexpr LlmModel llama3_8b = {"Llama-3-8B", 4096, 14336, 32, 8, 128, 0,
 // hidden_size / heads), num_experts (8 per token), vocab_size.
 inline constexpr LlmModel qwen3_30b_a3b = {"Qwen3-30B-A3B", 2048, 768, 32, 4, 128, 128, 151936};
 
+// config.json of bigcode/starcoder2-7b and -3b: LayerNorm with a bias (norm_epsilon 1e-5).
+inline constexpr LlmModel starcoder2_7b = {"StarCoder2-7B", 4608, 18432, 36, 4, 128, 0, 49152};
+inline constexpr LlmModel starcoder2_3b = {"StarCoder2-3B", 3072, 12288, 24, 2, 128, 0, 49152};
+
 // Columns of the weights of a layer's linear maps.
 constexpr std::int64_t qkv_columns(const LlmModel& m) {
   return (m.heads + 2 * m.kv_heads) * m.head_size;

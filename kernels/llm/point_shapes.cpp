@@ -31,7 +31,8 @@ RowsShape rows_shape(const Parameters& p) {
 }
 
 RopeShape rope_shape(const Parameters& p) {
-  return {count(p, "rows"), count(p, "heads"), count(p, "head_size"), type_of(p)};
+  const std::int64_t stride = number(p, "stride") ? count(p, "stride") : 0;
+  return {count(p, "rows"), count(p, "heads"), count(p, "head_size"), type_of(p), stride};
 }
 
 GatherShape gather_shape(const Parameters& p) {

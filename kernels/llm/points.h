@@ -19,4 +19,10 @@ std::vector<Parameters> rope_points(int threads, Effort effort);  // on GPUs onl
 std::vector<Parameters> swiglu_points(int threads, Effort effort);
 std::vector<Parameters> gather_points(int threads, Effort effort);
 
+// Kernels that exist on GPUs only (points_gpu_rows.cpp).
+std::vector<Parameters> rope_packed_points(int threads, Effort effort);
+std::vector<Parameters> rms_norm_residual_points(int threads, Effort effort);
+std::vector<Parameters> layer_norm_points(int threads, Effort effort);
+std::vector<Parameters> layer_norm_residual_points(int threads, Effort effort);
+
 }  // namespace warpmeter

@@ -58,11 +58,21 @@ void fill_rope(const RopeShape& shape, std::uint32_t seed, const Operand& positi
 
 void check_rope(const RopeShape& shape, std::span<const std::int64_t> tokens,
                 const RopeOperands& operands) {
-  require_written(operands.y);
+  if (token_stride(shape) == shape.heads * shape.head_size) require_written(operands.y);
   for (const std::int64_t token : tokens)
     for (std::int64_t head = 0; head < shape.heads; ++head)
-      check_head(shape, (token * shape.heads + head) * shape.head_size,
+      check_head(shape, token * token_stride(shape) + head * shape.head_size,
                  operands.positions.i32()[token] * (shape.head_size / 2), operands);
+}
+
+void check_rope_in_place(const RopeShape& shape, std::span<const std::int64_t> tokens,
+                         const RopeOperands& operands) {
+  check_rope(shape, tokens, operands);
+  for (const std::int64_t token : tokens)
+    for (std::int64_t i = shape.heads * shape.head_size; i < token_stride(shape); ++i) {
+      const std::int64_t at = token * token_stride(shape) + i;
+      require_close("rope: unrotated", at, operands.y.at(at), operands.x.at(at), 0);
+    }
 }
 
 }  // namespace warpmeter

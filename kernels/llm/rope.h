@@ -15,8 +15,9 @@ namespace warpmeter {
 // head of a token pairs with element i + d / 2, i < d / 2, and both turn by the angle of the
 // token's position and i:
 //   y1 = x1 cos - x2 sin    y2 = x2 cos + x1 sin
-// x, y are [tokens, heads, d]; cos and sin f32 tables [positions, d / 2] with
-// angle(p, i) = p 500000^(-2 i / d). Only the CUDA kernel exists.
+// x, y are [tokens, heads, d], tokens a stride apart: in a layer, y is x, and x the first H + G
+// heads of the packed rows [tokens, (H + 2 G) d] of the QKV product. cos and sin are f32 tables
+// [positions, d / 2] with angle(p, i) = p 500000^(-2 i / d). Only the CUDA kernel exists.
 //
 // Work, T tokens, H heads of size d, e bytes of type: per pair four products and two sums
 //   ops[f32] = 3 T H d
@@ -37,8 +38,13 @@ struct RopeOperands {
   const Operand &x, &positions, &cosines, &sines, &y;
 };
 
-// Throws std::runtime_error("corrupt: ...") unless y is right for `tokens` and all of it written.
+// Throws std::runtime_error("corrupt: ...") unless y is right for `tokens` and, if the stride
+// leaves no gaps, all of it written.
 void check_rope(const RopeShape& shape, std::span<const std::int64_t> tokens,
                 const RopeOperands& operands);
+
+// The same where y is x, whose old values `x` holds; what lies between tokens must be unchanged.
+void check_rope_in_place(const RopeShape& shape, std::span<const std::int64_t> tokens,
+                         const RopeOperands& operands);
 
 }  // namespace warpmeter

@@ -16,7 +16,7 @@ struct RowsShape {
   Element type = Element::f32;
 };
 
-inline constexpr float rms_epsilon = 1e-5f;
+inline constexpr float rms_epsilon = 1e-5f, layer_norm_epsilon = 1e-5f;
 
 struct GatherShape {
   std::int64_t rows = 0, columns = 0, vocabulary = 0;
@@ -26,7 +26,12 @@ struct GatherShape {
 struct RopeShape {
   std::int64_t tokens = 0, heads = 0, head_size = 0;
   Element type = Element::f32;
+  std::int64_t stride = 0;  // elements from token to token; 0: heads * head_size
 };
+
+constexpr std::int64_t token_stride(const RopeShape& shape) {
+  return shape.stride > 0 ? shape.stride : shape.heads * shape.head_size;
+}
 
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;

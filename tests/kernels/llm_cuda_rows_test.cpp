@@ -40,6 +40,11 @@ class RowKernels : public OnEmulatedGpu {
       launch_rope(shape, p[0], p[1], p[2], p[3], p[4], stream);
     });
   }
+  Counted rope_packed(const RopeShape& shape) {
+    return run(rope_packed_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
+      launch_rope(shape, p[0], p[1], p[2], p[3], p[0], stream);
+    });
+  }
 
   // One element, fewer than a vector's, than a warp's, whole vectors, odd ones, several parts.
   static std::vector<RowsShape> edges() {
@@ -99,6 +104,15 @@ TEST_F(RowKernels, RopeIsRightAtTheEdges) {
       }
 }
 
+TEST_F(RowKernels, RopeIsRightInPackedRows) {
+  for (const Element type : row_types)
+    // Rows of whole vectors, of none though heads have them, and of odd heads.
+    for (const auto& [size, stride] : {std::pair{64, 7 * 64}, {64, 5 * 64 + 1}, {6, 8 * 6}}) {
+      SCOPED_TRACE(testing::Message() << size << " in " << stride);
+      rope_packed({7, 5, size, type, stride});
+    }
+}
+
 // Instructions exactly, of E elements and T threads: a reduction costs each thread ten additions or
 // maxima, besides what each element needs. The work models count a multiply-add as two operations
 // and what is per row, not per thread.
@@ -139,6 +153,11 @@ TEST_P(Counters, OfRope) {
   // machine code makes part of the multiply-add.
   const double pairs = 16 * 64 * 128 / 2;
   EXPECT_EQ(1.5 * (counted.of("fp32") - pairs), rope_work(shape).ops.at("f32"));
+}
+
+TEST_P(Counters, OfRopeInPackedRows) {
+  const RopeShape shape{16, 40, 128, GetParam(), 48 * 128};
+  expect_compulsory_dram(rope_packed(shape), rope_work(shape));
 }
 
 TEST_P(Counters, OfGather) {

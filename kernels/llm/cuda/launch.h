@@ -19,6 +19,19 @@ inline constexpr std::int64_t columns_in_registers = 16 * 1024;
 void launch_rms_norm(const RowsShape& shape, const void* x, const void* gain, void* y,
                      cudaStream_t stream);
 
+// h = x + residual, y = the norm of h; x, residual, h, y [rows, columns], none of them the same.
+void launch_rms_norm_residual(const RowsShape& shape, const void* x, const void* residual,
+                              const void* gain, void* h, void* y, cudaStream_t stream);
+
+// x, y [rows, columns], gain, bias [columns]; f32 or bf16; at most columns_in_registers columns.
+void launch_layer_norm(const RowsShape& shape, const void* x, const void* gain, const void* bias,
+                       void* y, cudaStream_t stream);
+
+// h = x + residual, y = the norm of h, as above.
+void launch_layer_norm_residual(const RowsShape& shape, const void* x, const void* residual,
+                                const void* gain, const void* bias, void* h, void* y,
+                                cudaStream_t stream);
+
 // x, y [rows, columns]; f32 or bf16.
 void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
 
@@ -26,8 +39,9 @@ void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t
 void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
                    cudaStream_t stream);
 
-// x, y [tokens, heads, head_size], positions [tokens] of i32, cosines and sines f32
-// [positions, head_size / 2]; f32 or bf16; even head sizes.
+// x, y [tokens, heads, head_size] with the shape's stride from token to token, y == x allowed;
+// positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32 or bf16; even
+// head sizes.
 void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
                  const void* sines, void* y, cudaStream_t stream);
 

@@ -23,10 +23,14 @@ struct Problem {
 Operand& add(Problem& problem, const char* name, Role role, Element type, std::int64_t count);
 
 Problem rms_norm_problem(const RowsShape& shape, std::uint32_t seed);
+Problem rms_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
+Problem layer_norm_problem(const RowsShape& shape, std::uint32_t seed);
+Problem layer_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
 Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
+Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);

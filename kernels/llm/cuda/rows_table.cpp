@@ -5,7 +5,9 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gather.h"
+#include "kernels/llm/layer_norm.h"
 #include "kernels/llm/points.h"
+#include "kernels/llm/residual.h"
 #include "kernels/llm/rms_norm.h"
 #include "kernels/llm/rope.h"
 #include "kernels/llm/softmax.h"
@@ -31,6 +33,42 @@ const Row<RowsShape> rms_norm = {"kernel.rms_norm",
                                    launch_rms_norm(shape, p[0], p[1], p[2], stream);
                                  },
                                  row_in_registers};
+
+const Row<RowsShape> rms_norm_residual = {
+    "kernel.rms_norm.residual",
+    "One block per row: the sum with the residual is stored, kept in registers, and normalised.",
+    rms_norm_residual_points,
+    rows_shape,
+    [](const RowsShape& shape) { return with_residual(rms_norm_work(shape), shape); },
+    rms_norm_residual_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_rms_norm_residual(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    row_in_registers};
+
+const Row<RowsShape> layer_norm = {
+    "kernel.layer_norm",
+    "One block per row, kept in registers: mean, then variance; 16-byte accesses.",
+    layer_norm_points,
+    rows_shape,
+    layer_norm_work,
+    layer_norm_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_layer_norm(shape, p[0], p[1], p[2], p[3], stream);
+    },
+    row_in_registers};
+
+const Row<RowsShape> layer_norm_residual = {
+    "kernel.layer_norm.residual",
+    "One block per row: the sum with the residual is stored, kept in registers, and normalised.",
+    layer_norm_residual_points,
+    rows_shape,
+    [](const RowsShape& shape) { return with_residual(layer_norm_work(shape), shape); },
+    layer_norm_residual_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_layer_norm_residual(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
+    },
+    row_in_registers};
 
 const Row<RowsShape> softmax = {
     "kernel.softmax",
@@ -58,6 +96,9 @@ const Row<RowsShape> swiglu = {"kernel.swiglu",
 Refusal even_size(const RopeShape& shape) {
   if (shape.tokens > rope_positions)
     return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
+  if (token_stride(shape) < shape.heads * shape.head_size)
+    return fmt::format("stride {}; {} heads of {} need at least {}", shape.stride, shape.heads,
+                       shape.head_size, shape.heads * shape.head_size);
   if (shape.head_size % 2 == 0) return row_type(shape);
   return fmt::format("head size {} is odd; elements turn in pairs", shape.head_size);
 }
@@ -71,6 +112,18 @@ const Row<RopeShape> rope = {
     rope_problem,
     [](const RopeShape& shape, Operands p, cudaStream_t stream) {
       launch_rope(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    even_size};
+
+const Row<RopeShape> rope_packed = {
+    "kernel.rope.packed",
+    "The query and key heads of packed QKV rows, in place; one thread per 16 bytes of each half.",
+    rope_packed_points,
+    rope_shape,
+    rope_work,
+    rope_packed_problem,
+    [](const RopeShape& shape, Operands p, cudaStream_t stream) {
+      launch_rope(shape, p[0], p[1], p[2], p[3], p[0], stream);
     },
     even_size};
 
@@ -88,8 +141,11 @@ const Row<GatherShape> gather = {"kernel.gather",
 }  // namespace
 
 std::vector<Benchmark> cuda_row_kernels() {
-  return {benchmark(softmax), benchmark(rms_norm), benchmark(rope), benchmark(swiglu),
-          benchmark(gather)};
+  return {benchmark(softmax),    benchmark(rms_norm),
+          benchmark(rope),       benchmark(swiglu),
+          benchmark(gather),     benchmark(rms_norm_residual),
+          benchmark(layer_norm), benchmark(layer_norm_residual),
+          benchmark(rope_packed)};
 }
 
 }  // namespace warpmeter

@@ -34,10 +34,27 @@ __device__ __forceinline__ uint4 load16(const void* at) {
   return v;
 }
 
+// 16 bytes of memory that the kernel may write; stays in its place between other accesses.
+__device__ __forceinline__ uint4 load16_in_order(const void* at) {
+  uint4 v;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at)
+               : "memory");
+  return v;
+}
+
 __device__ __forceinline__ void store16(void* at, uint4 v) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v.x), "r"(v.y), "r"(v.z),
                "r"(v.w)
                : "memory");
+}
+
+template <typename T, int width>
+__device__ __forceinline__ void unpack(const uint4& raw, float (&values)[width]) {
+  const T* elements = reinterpret_cast<const T*>(&raw);
+#pragma unroll
+  for (int i = 0; i < width; ++i) values[i] = to_float(elements[i]);
 }
 
 // `width` elements from or to memory, as f32: one 16-byte access if width is full_width<T> (`at`
@@ -45,14 +62,19 @@ __device__ __forceinline__ void store16(void* at, uint4 v) {
 template <typename T, int width>
 __device__ __forceinline__ void load(const T* at, float (&values)[width]) {
   static_assert(width == 1 || width == full_width<T>);
-  if constexpr (width == 1) {
+  if constexpr (width == 1)
     values[0] = to_float(*at);
-  } else {
-    const uint4 raw = load16(at);
-    const T* elements = reinterpret_cast<const T*>(&raw);
-#pragma unroll
-    for (int i = 0; i < width; ++i) values[i] = to_float(elements[i]);
-  }
+  else
+    unpack<T>(load16(at), values);
+}
+
+template <typename T, int width>
+__device__ __forceinline__ void load_in_order(const T* at, float (&values)[width]) {
+  static_assert(width == 1 || width == full_width<T>);
+  if constexpr (width == 1)
+    values[0] = to_float(*at);
+  else
+    unpack<T>(load16_in_order(at), values);
 }
 
 template <typename T, int width>

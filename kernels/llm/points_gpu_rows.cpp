@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "kernels/llm/point_rows.h"
+#include "kernels/llm/points.h"
+
+namespace warpmeter {
+namespace {
+
+using namespace point_words;
+
+constexpr RowsPoint rms_norm_residual[] = {
+    {llama, fit, 1, llama.hidden, bf16, hot, quick},
+    {llama, fit, 64, llama.hidden, bf16, cold, standard},
+    {llama, fit, 64, llama.hidden, f32, hot, standard},
+    {llama, fit, 2048, llama.hidden, bf16, hot, standard},
+    {llama, fit, 2048, llama.hidden, bf16, cold, thorough},
+    {qwen, held_out, 8, qwen.hidden, bf16, hot, quick},
+    {qwen, held_out, 256, qwen.hidden, bf16, cold, standard},
+    {qwen, held_out, 2048, qwen.hidden, bf16, hot, standard},
+};
+
+// Of layer_norm and layer_norm.residual.
+constexpr const LlmModel& starcoder = starcoder2_7b;
+constexpr const LlmModel& smaller = starcoder2_3b;
+constexpr RowsPoint layer_norm[] = {
+    {starcoder, fit, 1, starcoder.hidden, bf16, hot, quick},
+    {starcoder, fit, 64, starcoder.hidden, f32, hot, standard},
+    {starcoder, fit, 64, starcoder.hidden, bf16, cold, standard},
+    {starcoder, fit, 2048, starcoder.hidden, bf16, hot, standard},
+    {smaller, held_out, 8, smaller.hidden, bf16, hot, quick},
+    {smaller, held_out, 256, smaller.hidden, bf16, cold, standard},
+    {smaller, held_out, 2048, smaller.hidden, bf16, hot, standard},
+};
+
+}  // namespace
+
+std::vector<Parameters> rope_packed_points(int threads, Effort effort) {
+  std::vector<Parameters> points = rope_points(threads, effort);
+  for (Parameters& point : points) {
+    point["kernel"] = "rope.packed";
+    point["stride"] = double(qkv_columns(*word(point, "model") == llama.name ? llama : qwen));
+  }
+  return points;
+}
+
+std::vector<Parameters> rms_norm_residual_points(int threads, Effort effort) {
+  return rows_points(rms_norm_residual, "rms_norm.residual", "norm", threads, effort);
+}
+
+std::vector<Parameters> layer_norm_points(int threads, Effort effort) {
+  return rows_points(layer_norm, "layer_norm", "norm", threads, effort);
+}
+
+std::vector<Parameters> layer_norm_residual_points(int threads, Effort effort) {
+  return rows_points(layer_norm, "layer_norm.residual", "norm", threads, effort);
+}
+
+}  // namespace warpmeter
