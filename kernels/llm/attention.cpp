@@ -14,54 +14,25 @@ namespace {
 using dnnl::memory;
 using Tag = memory::format_tag;
 
-struct Checked {
-  const Operand &q, &k, &v, &o;
-};
+double score_scale(std::int64_t head_size) { return 1 / std::sqrt(static_cast<double>(head_size)); }
 
-void check_mix(const AttentionShape& shape, std::int64_t pair, std::int64_t cache,
-               const Checked& operands, const std::vector<double>& score, double score_error) {
-  const std::int64_t size = shape.head_size;
-  const double top = *std::max_element(score.begin(), score.end());
-  double total = 0;
-  std::vector<double> sum(static_cast<std::size_t>(size)), magnitude(sum.size());
-  for (std::size_t t = 0; t < score.size(); ++t) {
-    const double weight = std::exp(score[t] - top);
-    total += weight;
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const double v =
-          operands.v.at(cache + static_cast<std::int64_t>(t) * size + static_cast<std::int64_t>(i));
-      sum[i] += weight * v;
-      magnitude[i] += weight * std::abs(v);
-    }
-  }
-  const double store = store_roundoff(shape.type);
-  const double relative = 2 * score_error + exp_error + 2 * store + sum_roundoff(shape.context);
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const std::int64_t at = pair * size + static_cast<std::int64_t>(i);
-    const double expected = sum[i] / total;
-    require_close("attention", at, operands.o.at(at), expected,
-                  relative * magnitude[i] / total + store * std::abs(expected));
-  }
-}
-
-// Row `pair` of q and o over shape.context positions of K and V from element `cache` on.
-void check_query(const AttentionShape& shape, std::int64_t pair, std::int64_t cache,
-                 const Checked& operands) {
-  const std::int64_t context = shape.context, size = shape.head_size;
-  const double scale = 1 / std::sqrt(static_cast<double>(size));
-  std::vector<double> score(static_cast<std::size_t>(context));
-  double score_error = 0;
-  for (std::int64_t t = 0; t < context; ++t) {
+// Scores of the row in double precision, and a bound of their errors in f32.
+std::vector<double> exact_scores(const AttentionRow& row, const Operand& q, const Operand& k,
+                                 double& error) {
+  std::vector<double> score(static_cast<std::size_t>(row.context));
+  error = 0;
+  for (std::int64_t t = 0; t < row.context; ++t) {
+    const std::int64_t key = row.key(t);
     double sum = 0, magnitude = 0;
-    for (std::int64_t i = 0; i < size; ++i) {
-      const double product = operands.q.at(pair * size + i) * operands.k.at(cache + t * size + i);
+    for (std::int64_t i = 0; i < row.key_size; ++i) {
+      const double product = q.at(row.q + i) * k.at(key + i);
       sum += product;
       magnitude += std::abs(product);
     }
-    score[static_cast<std::size_t>(t)] = scale * sum;
-    score_error = std::max(score_error, sum_roundoff(size) * scale * magnitude);
+    score[static_cast<std::size_t>(t)] = row.score_scale * sum;
+    error = std::max(error, sum_roundoff(row.key_size) * row.score_scale * magnitude);
   }
-  check_mix(shape, pair, cache, operands, score, score_error);
+  return score;
 }
 
 class Attention final : public OneDnnKernel {
@@ -129,23 +100,61 @@ class Attention final : public OneDnnKernel {
 
 }  // namespace
 
+void check_attention_row(const AttentionRow& row, const Operand& q, const Operand& k,
+                         const Operand& v, const Operand& o) {
+  double score_error = 0;
+  const std::vector<double> score = exact_scores(row, q, k, score_error);
+  const double top = *std::max_element(score.begin(), score.end());
+  double total = 0;
+  std::vector<double> sum(static_cast<std::size_t>(row.value_size)), magnitude(sum.size());
+  for (std::int64_t t = 0; t < row.context; ++t) {
+    const double weight = std::exp(score[static_cast<std::size_t>(t)] - top);
+    const std::int64_t value = row.value(t);
+    total += weight;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const double x = row.value_scale * v.at(value + static_cast<std::int64_t>(i));
+      sum[i] += weight * x;
+      magnitude[i] += weight * std::abs(x);
+    }
+  }
+  const double store = store_roundoff(o.type);
+  const double relative = 2 * score_error + exp_error + 2 * store + sum_roundoff(row.context);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const std::int64_t at = row.o + static_cast<std::int64_t>(i);
+    const double expected = sum[i] / total;
+    require_close("attention", at, o.at(at), expected,
+                  relative * magnitude[i] / total + store * std::abs(expected));
+  }
+}
+
 void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
                      const Operand& q, const Operand& k, const Operand& v, const Operand& o) {
   require_written(o);
-  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
-  for (const std::int64_t pair : pairs)
-    check_query(shape, pair, pair / group * cache, {q, k, v, o});
+  const std::int64_t size = shape.head_size, group = shape.heads / shape.kv_heads;
+  for (const std::int64_t pair : pairs) {
+    const std::int64_t cache = pair / group * shape.context * size;
+    const auto at = [=](std::int64_t position) { return cache + position * size; };
+    check_attention_row(
+        {pair * size, pair * size, shape.context, size, size, score_scale(size), 1, at, at}, q, k,
+        v, o);
+  }
 }
 
-void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
-                            const Operand& q, const Operand& k, const Operand& v,
-                            const Operand& o) {
+void check_causal_attention(const AttentionShape& shape, const AttentionLayout& layout,
+                            std::span<const std::int64_t> queries, const Operand& q,
+                            const Operand& k, const Operand& v, const Operand& o) {
   require_written(o);
-  const std::int64_t cache = shape.context * shape.head_size, group = shape.heads / shape.kv_heads;
+  const std::int64_t size = shape.head_size, group = shape.heads / shape.kv_heads;
   for (const std::int64_t query : queries) {
-    AttentionShape seen = shape;
-    seen.context = query % shape.context + 1;
-    check_query(seen, query, query / shape.context / group * cache, {q, k, v, o});
+    const std::int64_t token = query % shape.context, pair = query / shape.context;
+    const std::int64_t sequence = pair / shape.heads, head = pair % shape.heads;
+    const auto rows = [&](const HeadRows& of) {
+      return [=](std::int64_t position) { return row_at(of, sequence, position, head / group); };
+    };
+    check_attention_row(
+        {row_at(layout.q, sequence, token, head), row_at(layout.o, sequence, token, head),
+         token + 1, size, size, score_scale(size), 1, rows(layout.k), rows(layout.v)},
+        q, k, v, o);
   }
 }
 
@@ -189,7 +198,7 @@ std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_
 }
 
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed) {
-  return make_attention(shape, seed, 1 / std::sqrt(static_cast<double>(shape.head_size)));
+  return make_attention(shape, seed, score_scale(shape.head_size));
 }
 
 }  // namespace warpmeter

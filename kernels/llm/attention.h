@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
 #include "core/work.h"
+#include "kernels/llm/attention_layout.h"
 #include "kernels/llm/kernel.h"
 #include "kernels/llm/shapes.h"
 
@@ -39,13 +41,25 @@ std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_
                                        double scale);
 std::unique_ptr<Kernel> make_attention(const AttentionShape& shape, std::uint32_t seed);
 
-// Throws std::runtime_error("corrupt: ...") unless the results of `pairs` (b heads + h) are right
-// and all of o is written.
+// One query's attention, wherever its rows stand: what all kernels of this family are checked by.
+struct AttentionRow {
+  std::int64_t q, o;  // first elements of the query and of its result
+  std::int64_t context, key_size, value_size;
+  double score_scale, value_scale;  // products of query and key, and values, are multiplied by them
+  std::function<std::int64_t(std::int64_t)> key, value;  // first element of a position's
+};
+
+// Throws std::runtime_error("corrupt: ...") unless the result is right, by the tolerance above: o's
+// type is that of the probabilities.
+void check_attention_row(const AttentionRow& row, const Operand& q, const Operand& k,
+                         const Operand& v, const Operand& o);
+
+// The same for `pairs` (b heads + h), and that all of o is written.
 void check_attention(const AttentionShape& shape, std::span<const std::int64_t> pairs,
                      const Operand& q, const Operand& k, const Operand& v, const Operand& o);
 
-// Attention of all L tokens of each prompt, each to itself and those before; on GPUs only. q and o
-// are [b, heads, L, d], K and V [b, kv, L, d].
+// Attention of all L tokens of each prompt, each to itself and those before; on GPUs only, in any
+// layout (attention_layout.h).
 //
 // Work, B sequences, H query heads, G key-value heads, S = B H L (L + 1) / 2 scores, as above:
 //   ops[type] = 4 S d    exp = S    ops[f32] += 5 S - B H L
@@ -53,8 +67,10 @@ void check_attention(const AttentionShape& shape, std::span<const std::int64_t> 
 // launches = 1. Keys after their query are no work, though tiles on the diagonal compute them.
 Work causal_attention_work(const AttentionShape& shape);
 
-// The same for `queries` ((b heads + h) L + i) of causal attention, with the same tolerance.
-void check_causal_attention(const AttentionShape& shape, std::span<const std::int64_t> queries,
-                            const Operand& q, const Operand& k, const Operand& v, const Operand& o);
+// Checks `queries` ((b heads + h) L + i) of causal attention, and that all of o is written. q, k
+// and v may be one operand.
+void check_causal_attention(const AttentionShape& shape, const AttentionLayout& layout,
+                            std::span<const std::int64_t> queries, const Operand& q,
+                            const Operand& k, const Operand& v, const Operand& o);
 
 }  // namespace warpmeter

@@ -2,7 +2,7 @@
 // Copyright the warpmeter authors
 // CUDA attention: each type and head size, odd contexts, and counters against the work model.
 #include "kernels/llm/attention.h"
-#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_attention.h"
 #include "tests/kernels/llm_cuda_support.h"
 
 namespace warpmeter {
@@ -20,13 +20,13 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
                });
   }
 
-  Counted prefill(const AttentionShape& shape) {
+  Counted prefill(const AttentionShape& shape, const AttentionLayout& layout) {
     SCOPED_TRACE(testing::Message()
                  << shape.batch << " x " << shape.heads << " / " << shape.kv_heads << " heads of "
                  << shape.head_size << ", tokens: " << shape.context);
-    return run(attention_prefill_problem(shape, 3),
+    return run(attention_prefill_problem(shape, layout, 3),
                [=](std::span<void* const> p, cudaStream_t stream) {
-                 launch_attention_prefill(shape, p[0], p[1], p[2], p[3], stream);
+                 launch_attention_prefill(shape, layout, p[0], p[0], p[0], p[1], stream);
                });
   }
 };
@@ -66,22 +66,39 @@ TEST_P(AttentionKernels, PrefillIsRightAtTheEdges) {
                                                           {2, 3, 3, 33},
                                                           {1, 1, 1, 64},
                                                           {1, 4, 2, 65},
-                                                          {1, 1, 1, 200}})
-      prefill({batch, heads, kv_heads, size, context, GetParam()});
+                                                          {1, 1, 1, 200}}) {
+      const AttentionShape shape{batch, heads, kv_heads, size, context, GetParam()};
+      prefill(shape, packed_layout(shape));
+    }
+}
+
+// The other layout, and one in which all distances differ: operands that are only read may overlap,
+// and go backward.
+TEST_P(AttentionKernels, PrefillTakesAnyLayout) {
+  const AttentionShape shape{2, 4, 2, 64, 70, GetParam()};
+  const AttentionLayout packed = packed_layout(shape), contiguous = contiguous_layout(shape);
+  prefill(shape, contiguous);
+  HeadRows v = packed.v;
+  v.first += 69 * v.token;
+  v.token = -v.token;
+  HeadRows o = packed.o;
+  o.first += o.batch;
+  o.batch = -o.batch;
+  prefill(shape, {packed.q, contiguous.k, v, o});
 }
 
 TEST_P(AttentionKernels, PrefillCounts) {
-  const AttentionShape shape{1, 4, 2, 128, 256, GetParam()};
-  const Counted counted = prefill(shape);
+  const AttentionShape shape{1, 2, 1, 128, 256, GetParam()};
+  const Counted counted = prefill(shape, packed_layout(shape));
   const Work work = causal_attention_work(shape);
   expect_compulsory_dram(counted, work);
   // Tiles of 64 x 64, those on the diagonal whole: 1 + 2 + 3 + 4 per head.
-  const double scores = 4 * 10 * 64 * 64;
+  const double scores = 2 * 10 * 64 * 64;
   EXPECT_EQ(counted.of("mma_f16") / 32 * 2 * 16 * 8 * 16, 4 * scores * 128);
   EXPECT_LT(work.ops.at(to_string(GetParam())), 4 * scores * 128);
   // Each score once, 64 of a row and step together one for its sums in each of four lanes, and the
   // division of each row by its weight in four lanes.
-  EXPECT_EQ(counted.of("special_function"), scores + 4 * scores / 64 + 4 * 4 * 256);
+  EXPECT_EQ(counted.of("special_function"), scores + 4 * scores / 64 + 2 * 4 * 256);
   EXPECT_EQ(counted.shared_conflicts, 0);
 }
 

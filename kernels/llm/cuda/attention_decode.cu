@@ -2,7 +2,7 @@
 // Copyright the warpmeter authors
 #include "cuda/check.h"
 #include "kernels/llm/cuda/dispatch.cuh"
-#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_attention.h"
 #include "kernels/llm/cuda/mma.cuh"
 #include "kernels/llm/cuda/reduce.cuh"
 #include "kernels/llm/cuda/tile.cuh"

@@ -2,7 +2,7 @@
 // Copyright the warpmeter authors
 #include "cuda/check.h"
 #include "kernels/llm/cuda/dispatch.cuh"
-#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_attention.h"
 #include "kernels/llm/cuda/mma.cuh"
 #include "kernels/llm/cuda/reduce.cuh"
 #include "kernels/llm/cuda/tile.cuh"
@@ -17,6 +17,7 @@ constexpr int keys = 64;          // of a step
 struct Arguments {
   const void *q, *k, *v;
   void* o;
+  AttentionLayout layout;
   int heads, kv_heads, context;
   float scale_log2;  // log2(e) / sqrt(size)
 };
@@ -30,10 +31,11 @@ struct State {
 
 // Fragments of the queries, straight from memory: once per block.
 template <typename T, int size>
-__device__ __forceinline__ void load_queries(uint4 (&q)[size / 16], const T* from, int left) {
+__device__ __forceinline__ void load_queries(uint4 (&q)[size / 16], const T* from,
+                                             std::int64_t stride, int left) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const auto pair = [&](int row, int column) {
-    return row < left ? *reinterpret_cast<const unsigned*>(from + row * size + column) : 0u;
+    return row < left ? *reinterpret_cast<const unsigned*>(from + row * stride + column) : 0u;
   };
 #pragma unroll
   for (int i = 0; i < size / 16; ++i)
@@ -41,16 +43,19 @@ __device__ __forceinline__ void load_queries(uint4 (&q)[size / 16], const T* fro
             pair(g + 8, 16 * i + 8 + 2 * t)};
 }
 
-// `keys` rows of a cache from `first` on, to shared memory; zeros beyond its end.
+// `keys` rows of one head from token `first` on, to shared memory; zeros beyond the context's end.
 template <typename T, int size>
-__device__ __forceinline__ void load_rows(T* tile, const T* cache, int first, int context) {
+__device__ __forceinline__ void load_rows(T* tile, const T* head, std::int64_t stride, int first,
+                                          int context) {
+  constexpr int pieces = size / 8, at_once = threads / pieces;  // rows
+  const int row = static_cast<int>(threadIdx.x) / pieces, column = threadIdx.x % pieces;
+  const T* from = head + (first + row) * stride + 8 * column;
 #pragma unroll
-  for (int i = 0; i < keys * size / 8 / threads; ++i) {
-    const int piece = i * threads + static_cast<int>(threadIdx.x);
-    const int row = piece / (size / 8), column = piece % (size / 8);
-    const bool present = first + row < context;
-    copy16_async(tile + swizzled_row<size>(row, column),
-                 present ? cache + std::int64_t{first + row} * size + 8 * column : cache, present);
+  for (int i = 0; i < keys / at_once; ++i) {
+    const bool present = first + row + i * at_once < context;
+    copy16_async(tile + swizzled_row<size>(row + i * at_once, column), present ? from : head,
+                 present);
+    from += at_once * stride;
   }
 }
 
@@ -138,7 +143,8 @@ __device__ __forceinline__ void add_values(State<size>& state, const float4 (&we
 
 // Through shared memory, which no warp reads any more, so that rows leave in pieces of 16 bytes.
 template <typename T, int size>
-__device__ __forceinline__ void store_rows(State<size>& state, T* tile, T* o, int left) {
+__device__ __forceinline__ void store_rows(State<size>& state, T* tile, T* o, std::int64_t stride,
+                                           int left) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   float scale[2];
 #pragma unroll
@@ -159,7 +165,7 @@ __device__ __forceinline__ void store_rows(State<size>& state, T* tile, T* o, in
   for (int i = 0; i < size / 16; ++i) {
     const int row = (32 * i + lane) / (size / 8), column = (32 * i + lane) % (size / 8);
     if (row < left)
-      store16(o + row * size + 8 * column,
+      store16(o + row * stride + 8 * column,
               *reinterpret_cast<const uint4*>(tile + swizzled_row<size>(row, column)));
   }
 }
@@ -173,20 +179,25 @@ __global__ void __launch_bounds__(threads) attention_prefill(Arguments a) {
   T* const tiles = reinterpret_cast<T*>(shared);  // K, V of one stage, then of the other
   const int warp = threadIdx.x / 32;
   const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * rows, mine = first + 16 * warp;
-  const int kv = static_cast<int>(blockIdx.y) / (a.heads / a.kv_heads);
-  const T* k = static_cast<const T*>(a.k) + std::int64_t{kv} * a.context * size;
-  const T* v = static_cast<const T*>(a.v) + std::int64_t{kv} * a.context * size;
-  const std::int64_t begin = (std::int64_t{blockIdx.y} * a.context + mine) * size;
+  const int sequence = static_cast<int>(blockIdx.y) / a.heads;
+  const int head = static_cast<int>(blockIdx.y) % a.heads, kv = head / (a.heads / a.kv_heads);
+  const AttentionLayout& layout = a.layout;
+  const auto row_at = [=](const HeadRows& rows, int token, int of) {
+    return rows.first + sequence * rows.batch + token * rows.token + of * rows.head;
+  };
+  const T* k = static_cast<const T*>(a.k) + row_at(layout.k, 0, kv);
+  const T* v = static_cast<const T*>(a.v) + row_at(layout.v, 0, kv);
   const int steps = first / keys + 1;
   const auto fetch = [&](int step) {
     T* tile = tiles + step % 2 * 2 * tile_elements;
-    load_rows<T, size>(tile, k, step * keys, a.context);
-    load_rows<T, size>(tile + tile_elements, v, step * keys, a.context);
+    load_rows<T, size>(tile, k, layout.k.token, step * keys, a.context);
+    load_rows<T, size>(tile + tile_elements, v, layout.v.token, step * keys, a.context);
     commit_copies();
   };
   fetch(0);
   uint4 q[size / 16];
-  load_queries<T, size>(q, static_cast<const T*>(a.q) + begin, a.context - mine);
+  load_queries<T, size>(q, static_cast<const T*>(a.q) + row_at(layout.q, mine, head),
+                        layout.q.token, a.context - mine);
   State<size> state;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
@@ -202,7 +213,8 @@ __global__ void __launch_bounds__(threads) attention_prefill(Arguments a) {
     add_values<T, size>(state, scores, tile + tile_elements);
   }
   __syncthreads();
-  store_rows<T, size>(state, tiles + warp * 16 * size, static_cast<T*>(a.o) + begin,
+  store_rows<T, size>(state, tiles + warp * 16 * size,
+                      static_cast<T*>(a.o) + row_at(layout.o, mine, head), layout.o.token,
                       a.context - mine);
 }
 
@@ -219,12 +231,14 @@ void launch(const AttentionShape& shape, const Arguments& arguments, cudaStream_
 
 }  // namespace
 
-void launch_attention_prefill(const AttentionShape& shape, const void* q, const void* k,
-                              const void* v, void* o, cudaStream_t stream) {
+void launch_attention_prefill(const AttentionShape& shape, const AttentionLayout& layout,
+                              const void* q, const void* k, const void* v, void* o,
+                              cudaStream_t stream) {
   const Arguments arguments = {q,
                                k,
                                v,
                                o,
+                               layout,
                                static_cast<int>(shape.heads),
                                static_cast<int>(shape.kv_heads),
                                static_cast<int>(shape.context),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "kernels/llm/attention.h"
-#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_attention.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
@@ -37,9 +37,11 @@ const Row<AttentionShape> attention_prefill = {
     attention_prefill_points,
     attention_shape,
     causal_attention_work,
-    attention_prefill_problem,
+    [](const AttentionShape& shape, std::uint32_t seed) {
+      return attention_prefill_problem(shape, packed_layout(shape), seed);
+    },
     [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
-      launch_attention_prefill(shape, p[0], p[1], p[2], p[3], stream);
+      launch_attention_prefill(shape, packed_layout(shape), p[0], p[0], p[0], p[1], stream);
     },
     matrix_attention};
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 
+#include "kernels/llm/attention_layout.h"
 #include "kernels/llm/operand.h"
 #include "kernels/llm/shapes.h"
 
@@ -32,7 +33,9 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
-Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
+// Operands qkv and o.
+Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLayout& layout,
+                                  std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter
