@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_gemm.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
@@ -40,10 +41,42 @@ const Row<GemmShape> gemm_decode = {
     },
     few_tokens};
 
+// wgmma exists on compute capability 9.0 only, neither before nor after.
+Refusal without_wgmma(const Device& device) {
+  const std::string capability = fact_text(device.facts, "compute_capability");
+  if (capability == "9.0") return std::nullopt;
+  return fmt::format(
+      "compute capability {}: 9.0 is needed for wgmma; kernel.gemm.prefill runs here", capability);
+}
+
+// Tensor copies need rows of whole 16 bytes.
+Refusal rows_for_copies(const GemmShape& shape) {
+  if (auto reason = half_type(shape)) return reason;
+  if (shape.k % 8 == 0 && shape.n % 8 == 0) return std::nullopt;
+  return fmt::format(
+      "n = {}, k = {}: both must be multiples of 8 for tensor copies; kernel.gemm.prefill takes "
+      "any",
+      shape.n, shape.k);
+}
+
+const Row<GemmShape> gemm_sm90 = {"kernel.gemm.sm90",
+                                  "wgmma m64n128k16 on 128 x 128 tiles of C; tensor copies in six "
+                                  "stages of k = 64 by a warpgroup "
+                                  "of their own; one block per SM walks through the tiles.",
+                                  gemm_sm90_points,
+                                  gemm_shape,
+                                  gemm_work,
+                                  gemm_problem,
+                                  [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+                                    launch_gemm_sm90(shape, p[0], p[1], p[2], stream);
+                                  },
+                                  rows_for_copies,
+                                  without_wgmma};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
-  return {benchmark(gemm_prefill), benchmark(gemm_decode)};
+  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90)};
 }
 
 }  // namespace warpmeter

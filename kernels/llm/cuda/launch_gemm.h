@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/llm/shapes.h"
+
+namespace warpmeter {
+
+// One launch of each matrix product beyond those of launch.h, in the same way: on device pointers
+// aligned to 16 bytes, by the file that defines it. Each throws CudaError if the launch failed.
+
+// activations [m, k], weights [n, k], result [m, n]; bf16 or f16; k and n multiples of 8. Compute
+// capability 9.0 only (wgmma).
+void launch_gemm_sm90(const GemmShape& shape, const void* activations, const void* weights,
+                      void* result, cudaStream_t stream);
+
+}  // namespace warpmeter
