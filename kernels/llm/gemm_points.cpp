@@ -103,6 +103,13 @@ std::vector<Parameters> gemm_points(std::span<const GemmPoint> rows, const char*
   return points;
 }
 
+// The points of bf16, of another type.
+std::vector<Parameters> of_type(std::vector<Parameters> points, const char* type) {
+  std::erase_if(points, [](const Parameters& point) { return word(point, "type") != bf16; });
+  for (Parameters& point : points) point["type"] = type;
+  return points;
+}
+
 }  // namespace
 
 std::vector<Parameters> gemm_prefill_points(int threads, Effort effort) {
@@ -115,6 +122,10 @@ std::vector<Parameters> gemm_decode_points(int threads, Effort effort) {
 
 std::vector<Parameters> gemm_sm90_points(int threads, Effort effort) {
   return gemm_points(many_tokens, "gemm.sm90", threads, effort);
+}
+
+std::vector<Parameters> gemm_fp8_points(int threads, Effort effort) {
+  return of_type(gemm_points(many_tokens, "gemm.fp8", threads, effort), "e4m3");
 }
 
 }  // namespace warpmeter

@@ -6,6 +6,7 @@
 #include "kernels/llm/cuda/launch_gemm.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_scaled.h"
 #include "tests/kernels/llm_cuda_support.h"
 
 namespace warpmeter {
@@ -42,6 +43,36 @@ TEST_P(HopperGemm, Counts) {
   expect_compulsory_dram(counted, work);
   // 128 threads for each 64 x 128 x 16 products of two operations.
   EXPECT_EQ(counted.of("wgmma_f16") / 128 * 2 * 64 * 128 * 16, work.ops.at(to_string(GetParam())));
+  EXPECT_EQ(counted.shared_conflicts, 0);
+}
+
+class HopperGemmOfBytes : public OnEmulatedGpu {
+ protected:
+  Counted multiply(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const GemmShape shape{m, n, k, Element::e4m3};
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    return run(scaled_gemm_problem(shape, 3), [=](std::span<void* const> p, cudaStream_t stream) {
+      launch_gemm_fp8(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    });
+  }
+};
+
+TEST_F(HopperGemmOfBytes, IsRightAtTheEdges) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 8, 16},
+                                {64, 128, 128},
+                                {65, 136, 144},
+                                {3, 16, 9 * 128},
+                                {9 * 128 - 5, 4 * 128 - 8, 3 * 128}})
+    multiply(m, n, k);
+}
+
+TEST_F(HopperGemmOfBytes, Counts) {
+  const Counted counted = multiply(256, 384, 512);
+  const Work work = scaled_gemm_work({256, 384, 512, Element::e4m3});
+  expect_compulsory_dram(counted, work);
+  EXPECT_EQ(counted.of("wgmma_fp8") / 128 * 2 * 64 * 128 * 32, work.ops.at("e4m3"));
+  // And an addition for each 128 of k.
+  EXPECT_EQ(counted.of("fp32"), work.ops.at("f32") + 256 * 384 * 4);
   EXPECT_EQ(counted.shared_conflicts, 0);
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_scaled.h"
 #include "kernels/llm/points.h"
 
 namespace warpmeter {
@@ -73,10 +74,36 @@ const Row<GemmShape> gemm_sm90 = {"kernel.gemm.sm90",
                                   rows_for_copies,
                                   without_wgmma};
 
+Refusal bytes_for_copies(const GemmShape& shape) {
+  if (shape.type != Element::e4m3)
+    return "type " + to_string(shape.type) +
+           ": this kernel takes e4m3; kernel.gemm.sm90 takes bf16";
+  if (shape.k % 16 == 0 && shape.n % 8 == 0) return std::nullopt;
+  return fmt::format(
+      "n = {}, k = {}: must be multiples of 8 and 16 for tensor copies; kernel.gemm.prefill takes "
+      "any, in bf16",
+      shape.n, shape.k);
+}
+
+const Row<GemmShape> gemm_fp8 = {
+    "kernel.gemm.fp8",
+    "kernel.gemm.sm90 with wgmma m64n128k32 of e4m3, sums carried to f32 registers every 128 of k, "
+    "a factor per row and per column.",
+    gemm_fp8_points,
+    gemm_shape,
+    scaled_gemm_work,
+    scaled_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_fp8(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    bytes_for_copies,
+    without_wgmma};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
-  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90)};
+  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
+          benchmark(gemm_fp8)};
 }
 
 }  // namespace warpmeter

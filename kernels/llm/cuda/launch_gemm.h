@@ -16,4 +16,10 @@ namespace warpmeter {
 void launch_gemm_sm90(const GemmShape& shape, const void* activations, const void* weights,
                       void* result, cudaStream_t stream);
 
+// activations [m, k], weights [n, k] of e4m3; token_scales [m], channel_scales [n] of f32, result
+// [m, n] of bf16; k a multiple of 16, n of 8. Compute capability 9.0 only (wgmma).
+void launch_gemm_fp8(const GemmShape& shape, const void* activations, const void* weights,
+                     const void* token_scales, const void* channel_scales, void* result,
+                     cudaStream_t stream);
+
 }  // namespace warpmeter

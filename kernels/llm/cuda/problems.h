@@ -30,5 +30,6 @@ Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
+Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter
