@@ -2,8 +2,6 @@
 // Copyright the warpmeter authors
 #include "kernels/llm/points.h"
 
-#include <span>
-
 #include "kernels/llm/models.h"
 #include "kernels/llm/point_rows.h"
 
@@ -11,86 +9,6 @@ namespace warpmeter {
 namespace {
 
 using namespace point_words;
-
-// --- GEMM ---
-
-// A linear map of a model. The split belongs to the map, so its (n, k) is on one side in both GEMM
-// families, all types and all m.
-struct Layer {
-  const LlmModel& model;
-  const char* name;
-  std::int64_t n, k;
-  const char* split;
-};
-
-constexpr Layer llama_qkv = {llama, "qkv", qkv_columns(llama), llama.hidden, held_out};
-constexpr Layer llama_o = {llama, "attention_output", llama.hidden, attention_columns(llama), fit};
-constexpr Layer llama_down = {llama, "ffn_down", llama.hidden, llama.intermediate, held_out};
-constexpr Layer llama_gate_up = {llama, "ffn_gate_up", 2 * llama.intermediate, llama.hidden, fit};
-constexpr Layer qwen_o = {qwen, "attention_output", qwen.hidden, attention_columns(qwen), held_out};
-constexpr Layer qwen_router = {qwen, "router", qwen.experts, qwen.hidden, fit};
-constexpr Layer qwen_up = {qwen, "expert_gate_up", 2 * qwen.intermediate, qwen.hidden, held_out};
-constexpr Layer qwen_down = {qwen, "expert_down", qwen.hidden, qwen.intermediate, fit};
-
-struct GemmPoint {
-  const Layer& layer;
-  std::int64_t m;
-  const char* type;
-  const char* residency;
-  Effort from;
-};
-
-constexpr GemmPoint prefill[] = {
-    {llama_o, 64, f32, hot, standard},         {llama_o, 64, bf16, hot, standard},
-    {llama_o, 256, f32, hot, standard},        {llama_o, 256, bf16, hot, thorough},
-    {llama_o, 512, f32, hot, thorough},        {llama_o, 512, bf16, hot, thorough},
-    {llama_gate_up, 128, bf16, hot, thorough}, {qwen_router, 256, f32, hot, standard},
-    {qwen_router, 256, bf16, hot, thorough},   {qwen_down, 64, f32, hot, quick},
-    {qwen_down, 64, bf16, hot, thorough},      {qwen_down, 512, f32, hot, standard},
-    {qwen_down, 512, bf16, hot, standard},     {llama_qkv, 128, f32, hot, standard},
-    {llama_qkv, 128, bf16, hot, standard},     {llama_down, 64, bf16, hot, thorough},
-    {llama_down, 128, f32, hot, thorough},     {qwen_o, 128, f32, hot, standard},
-    {qwen_o, 128, bf16, hot, thorough},        {qwen_up, 32, f32, hot, quick},
-    {qwen_up, 32, bf16, hot, thorough},        {qwen_up, 512, f32, hot, standard},
-    {qwen_up, 512, bf16, hot, standard},
-};
-
-constexpr GemmPoint decode[] = {
-    {llama_o, 1, f32, hot, standard},        {llama_o, 1, f32, cold, standard},
-    {llama_o, 1, bf16, hot, standard},       {llama_o, 1, bf16, cold, standard},
-    {llama_o, 16, f32, hot, standard},       {llama_o, 16, bf16, hot, standard},
-    {llama_o, 16, f32, cold, thorough},      {llama_o, 16, bf16, cold, thorough},
-    {llama_gate_up, 1, bf16, hot, thorough}, {qwen_router, 1, f32, hot, standard},
-    {qwen_router, 1, bf16, hot, standard},   {qwen_router, 1, f32, cold, standard},
-    {qwen_router, 32, f32, hot, standard},   {qwen_down, 1, f32, hot, quick},
-    {qwen_down, 1, f32, cold, standard},     {qwen_down, 1, bf16, hot, standard},
-    {qwen_down, 1, bf16, cold, standard},    {qwen_down, 8, f32, hot, standard},
-    {qwen_down, 8, bf16, hot, thorough},     {qwen_down, 64, f32, cold, thorough},
-    {llama_down, 1, bf16, hot, standard},    {llama_down, 1, bf16, cold, standard},
-    {llama_down, 1, f32, cold, thorough},    {llama_qkv, 4, f32, cold, standard},
-    {llama_qkv, 4, bf16, hot, standard},     {llama_qkv, 64, bf16, hot, thorough},
-    {qwen_o, 4, f32, hot, standard},         {qwen_o, 4, f32, cold, standard},
-    {qwen_o, 4, bf16, hot, thorough},        {qwen_up, 2, f32, hot, standard},
-    {qwen_up, 2, f32, cold, quick},          {qwen_up, 2, bf16, hot, standard},
-    {qwen_up, 2, bf16, cold, thorough},      {qwen_up, 32, f32, hot, thorough},
-    {qwen_up, 32, bf16, hot, thorough},      {qwen_up, 32, f32, cold, thorough},
-};
-
-std::vector<Parameters> gemm_points(std::span<const GemmPoint> rows, const char* family,
-                                    int threads, Effort effort) {
-  std::vector<Parameters> points;
-  for (const GemmPoint& row : rows) {
-    if (row.from > effort) continue;
-    Parameters point = point_of(family, family, row.layer.model, row.layer.split, row.type,
-                                row.residency, threads);
-    point["layer"] = row.layer.name;
-    point["m"] = double(row.m);
-    point["n"] = double(row.layer.n);
-    point["k"] = double(row.layer.k);
-    points.push_back(std::move(point));
-  }
-  return points;
-}
 
 // --- attention ---
 
@@ -192,14 +110,6 @@ constexpr RowsPoint gather[] = {
 };
 
 }  // namespace
-
-std::vector<Parameters> gemm_prefill_points(int threads, Effort effort) {
-  return gemm_points(prefill, "gemm.prefill", threads, effort);
-}
-
-std::vector<Parameters> gemm_decode_points(int threads, Effort effort) {
-  return gemm_points(decode, "gemm.decode", threads, effort);
-}
 
 std::vector<Parameters> attention_points(int threads, Effort effort) {
   std::vector<Parameters> points;

@@ -4,6 +4,7 @@
 
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_scaled.h"
 
 namespace warpmeter {
 
@@ -17,6 +18,22 @@ Problem gemm_problem(const GemmShape& shape, std::uint32_t seed) {
   const GemmReference expected(shape, a, w, 1, shape.k, seed + 2);
   problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
   problem.verify = [=, &c] { expected.check(shape, c); };
+  return problem;
+}
+
+Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const ScaledGemm p = {
+      add(problem, "activations", Role::input, shape.type, shape.m * shape.k),
+      add(problem, "weights", Role::input, shape.type, shape.n * shape.k),
+      add(problem, "token scales", Role::input, Element::f32, shape.m),
+      add(problem, "channel scales", Role::input, Element::f32, shape.n),
+      add(problem, "result", Role::output, Element::bf16, shape.m * shape.n),
+  };
+  fill_scaled_gemm(shape, seed, p);
+  const GemmReference expected(shape, p.activations, p.weights, 1, shape.k, seed + 4);
+  problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
+  problem.verify = [=] { check_scaled_gemm(shape, expected, p); };
   return problem;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/launch_gemm.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_scaled.h"
 #include "kernels/llm/points.h"
 
 namespace warpmeter {
@@ -40,10 +42,68 @@ const Row<GemmShape> gemm_decode = {
     },
     few_tokens};
 
+// wgmma exists on compute capability 9.0 only, neither before nor after.
+Refusal without_wgmma(const Device& device) {
+  const std::string capability = fact_text(device.facts, "compute_capability");
+  if (capability == "9.0") return std::nullopt;
+  return fmt::format(
+      "compute capability {}: 9.0 is needed for wgmma; kernel.gemm.prefill runs here", capability);
+}
+
+// Tensor copies need rows of whole 16 bytes.
+Refusal rows_for_copies(const GemmShape& shape) {
+  if (auto reason = half_type(shape)) return reason;
+  if (shape.k % 8 == 0 && shape.n % 8 == 0) return std::nullopt;
+  return fmt::format(
+      "n = {}, k = {}: both must be multiples of 8 for tensor copies; kernel.gemm.prefill takes "
+      "any",
+      shape.n, shape.k);
+}
+
+const Row<GemmShape> gemm_sm90 = {"kernel.gemm.sm90",
+                                  "wgmma m64n128k16 on 128 x 128 tiles of C; tensor copies in six "
+                                  "stages of k = 64 by a warpgroup "
+                                  "of their own; one block per SM walks through the tiles.",
+                                  gemm_sm90_points,
+                                  gemm_shape,
+                                  gemm_work,
+                                  gemm_problem,
+                                  [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+                                    launch_gemm_sm90(shape, p[0], p[1], p[2], stream);
+                                  },
+                                  rows_for_copies,
+                                  without_wgmma};
+
+Refusal bytes_for_copies(const GemmShape& shape) {
+  if (shape.type != Element::e4m3)
+    return "type " + to_string(shape.type) +
+           ": this kernel takes e4m3; kernel.gemm.sm90 takes bf16";
+  if (shape.k % 16 == 0 && shape.n % 8 == 0) return std::nullopt;
+  return fmt::format(
+      "n = {}, k = {}: must be multiples of 8 and 16 for tensor copies; kernel.gemm.prefill takes "
+      "any, in bf16",
+      shape.n, shape.k);
+}
+
+const Row<GemmShape> gemm_fp8 = {
+    "kernel.gemm.fp8",
+    "kernel.gemm.sm90 with wgmma m64n128k32 of e4m3, sums carried to f32 registers every 128 of k, "
+    "a factor per row and per column.",
+    gemm_fp8_points,
+    gemm_shape,
+    scaled_gemm_work,
+    scaled_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_fp8(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    bytes_for_copies,
+    without_wgmma};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
-  return {benchmark(gemm_prefill), benchmark(gemm_decode)};
+  return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
+          benchmark(gemm_fp8)};
 }
 
 }  // namespace warpmeter

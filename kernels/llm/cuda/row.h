@@ -50,9 +50,10 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.work = [row](const Parameters& p) { return row.work_of(row.shape_of(p)); };
   result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
     const Shape shape = row.shape_of(p);
+    if (row.device_refusal != nullptr)
+      if (auto reason = row.device_refusal(device)) return reason;
     if (auto reason = row.refusal(shape)) return reason;
-    if (auto reason = too_large(device, row.work_of(shape))) return reason;
-    return row.device_refusal == nullptr ? std::nullopt : row.device_refusal(device);
+    return too_large(device, row.work_of(shape));
   };
   result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = row.shape_of(p);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/llm/shapes.h"
+
+namespace warpmeter {
+
+// One launch of each matrix product beyond those of launch.h, in the same way: on device pointers
+// aligned to 16 bytes, by the file that defines it. Each throws CudaError if the launch failed.
+
+// activations [m, k], weights [n, k], result [m, n]; bf16 or f16; k and n multiples of 8. Compute
+// capability 9.0 only (wgmma).
+void launch_gemm_sm90(const GemmShape& shape, const void* activations, const void* weights,
+                      void* result, cudaStream_t stream);
+
+// activations [m, k], weights [n, k] of e4m3; token_scales [m], channel_scales [n] of f32, result
+// [m, n] of bf16; k a multiple of 16, n of 8. Compute capability 9.0 only (wgmma).
+void launch_gemm_fp8(const GemmShape& shape, const void* activations, const void* weights,
+                     const void* token_scales, const void* channel_scales, void* result,
+                     cudaStream_t stream);
+
+}  // namespace warpmeter
