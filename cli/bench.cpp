@@ -43,8 +43,27 @@ void list_points(const std::vector<Benchmark>& table, const Choice& choice,
 // What one of the two commands was asked for.
 struct Arguments {
   MeasureOptions measure;
-  StepArguments step;  // of kernels
+  StepArguments step;            // of kernels
+  std::string launch = "eager";  // of kernels
 };
+
+// The same points, launched as a CUDA graph.
+std::vector<Benchmark> by_graph(std::vector<Benchmark> table, const Device& device) {
+  if (device.kind != DeviceKind::cuda)
+    throw InputError("--launch graph: a CPU has no CUDA graphs; use --launch eager or a GPU");
+  for (Benchmark& row : table) {
+    row.points = [points = row.points](const Device& on, Effort effort) {
+      std::vector<Parameters> result = points(on, effort);
+      for (Parameters& point : result) point["launch"] = "graph";
+      return result;
+    };
+    row.unsupported = [unsupported = row.unsupported](const Device& on, Parameters point) {
+      point.erase("launch");  // whether a point can run does not depend on it
+      return unsupported(on, point);
+    };
+  }
+  return table;
+}
 
 void execute(const CLI::App& command, const Arguments& arguments, Context& context,
              std::vector<Benchmark> (*table_of)(DeviceKind), const std::string& job) {
@@ -64,6 +83,7 @@ void execute(const CLI::App& command, const Arguments& arguments, Context& conte
     table = step_table(lines);
     options.ids.clear();
   }
+  if (arguments.launch == "graph") table = by_graph(std::move(table), choice.device);
   if (names_flag(flags, "--benchmark_list_tests"))
     return list_points(table, choice, options, flags);
   const Run run = measure(table, choice, options, flags, job, context);
@@ -81,7 +101,14 @@ void add_measuring(CLI::App& app, Context& context, const std::string& name,
   MeasureOptions& options = arguments->measure;
   options.out = name + ".run.json";
   add_measure_options(*command, options);
-  if (name == "kernels") add_step_options(*command, arguments->step);
+  if (name == "kernels") {
+    add_step_options(*command, arguments->step);
+    command
+        ->add_option("--launch", arguments->launch,
+                     "eager: each kernel by itself; graph: a sample's executions as a CUDA graph")
+        ->check(CLI::IsMember({"eager", "graph"}))
+        ->capture_default_str();
+  }
   command->add_option("-o,--out", options.out, "the run document to write")->capture_default_str();
   command->add_option("ID", options.ids,
                       "rows to run, whole or up to a dot (latency, bandwidth.read); default: all");

@@ -118,11 +118,31 @@ class Running(Commands):
 
     @unittest.skipUnless(WITH_CUDA, "built without CUDA")
     def test_a_whole_model_is_not_emulated(self):
-        done = self.run_program("--emulate", "tiny", "kernels", "kernel.gemm", "--model", "llama-3-8b", "--effort", "quick", "-o", "y.run.json")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        for measurement in self.document("y.run.json")["measurements"]:
-            self.assertEqual(measurement["verdict"], "unsupported")
-            self.assertRegex(measurement["reason"], "emulated|device memory")
+        for launch in ("eager", "graph"):
+            done = self.run_program(
+                "--emulate", "tiny", "kernels", "kernel.gemm", "--model", "llama-3-8b", "--launch", launch, "--effort", "quick", "-o", "y.run.json"
+            )
+            self.assertEqual(done.returncode, 2, done.stderr)
+            for measurement in self.document("y.run.json")["measurements"]:
+                self.assertEqual(measurement["verdict"], "unsupported")
+                self.assertRegex(measurement["reason"], "emulated|device memory")
+
+    @unittest.skipUnless(WITH_CUDA, "built without CUDA")
+    def test_graphs_are_faster_as_planted(self):
+        """The parameter says how a point was launched; tiny's graph nodes follow each other 400 ns sooner than launches of a stream."""
+        values = {}
+        for launch in ("eager", "graph"):
+            arguments = ["kernel.swiglu", "--launch", launch, "--effort", "quick", "--campaigns", "1", "--benchmark_filter=rows=8", "-o", f"{launch}.run.json"]
+            done = self.run_program("--emulate", "tiny", "kernels", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (point,) = self.document(f"{launch}.run.json")["measurements"]
+            values[launch] = point["value"]
+            self.assertEqual(point["parameters"].get("launch", "eager"), launch)
+        self.assertAlmostEqual(values["eager"] - values["graph"], 400e-9, delta=20e-9)
+
+    def test_a_cpu_has_no_graphs(self):
+        self.assert_refused("kernels", "--device", "cpu", "--launch", "graph", says="eager")
+        self.assert_refused("kernels", "--device", "cpu", "--launch", "fast", says="fast")
 
 
 if __name__ == "__main__":
