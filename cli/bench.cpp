@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/measure.h"
+#include "cli/step.h"
 #include "core/error.h"
 
 namespace warpmeter {
@@ -39,15 +40,50 @@ void list_points(const std::vector<Benchmark>& table, const Choice& choice,
   run_benchmarks(table, choice.device, runner);
 }
 
-void execute(const CLI::App& command, const MeasureOptions& options, Context& context,
+// What one of the two commands was asked for.
+struct Arguments {
+  MeasureOptions measure;
+  StepArguments step;            // of kernels
+  std::string launch = "eager";  // of kernels
+};
+
+// The same points, launched as a CUDA graph.
+std::vector<Benchmark> by_graph(std::vector<Benchmark> table, const Device& device) {
+  if (device.kind != DeviceKind::cuda)
+    throw InputError("--launch graph: a CPU has no CUDA graphs; use --launch eager or a GPU");
+  for (Benchmark& row : table) {
+    row.points = [points = row.points](const Device& on, Effort effort) {
+      std::vector<Parameters> result = points(on, effort);
+      for (Parameters& point : result) point["launch"] = "graph";
+      return result;
+    };
+    row.unsupported = [unsupported = row.unsupported](const Device& on, Parameters point) {
+      point.erase("launch");  // whether a point can run does not depend on it
+      return unsupported(on, point);
+    };
+  }
+  return table;
+}
+
+void execute(const CLI::App& command, const Arguments& arguments, Context& context,
              std::vector<Benchmark> (*table_of)(DeviceKind), const std::string& job) {
+  MeasureOptions options = arguments.measure;
   const std::vector<std::string> flags = google_benchmark_flags(command);
   const Choice choice = choose_device(options.device);
   fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
-  const std::vector<Benchmark> table = table_of(choice.device.kind);
+  std::vector<Benchmark> table = table_of(choice.device.kind);
   if (table.empty())
     throw InputError(
         fmt::format("there is no {} for {} yet; use --device cpu", job, to_string(choice.device)));
+  const std::vector<Benchmark> whole_table = table;
+  if (arguments.step.asked_for()) {
+    const auto lines =
+        select_lines(find_step(arguments.step, whole_table, choice.device), options.ids);
+    if (!report_missing(lines)) context.exit_status = exit_not_as_asked;
+    table = step_table(lines);
+    options.ids.clear();
+  }
+  if (arguments.launch == "graph") table = by_graph(std::move(table), choice.device);
   if (names_flag(flags, "--benchmark_list_tests"))
     return list_points(table, choice, options, flags);
   const Run run = measure(table, choice, options, flags, job, context);
@@ -61,11 +97,20 @@ void execute(const CLI::App& command, const MeasureOptions& options, Context& co
 void add_measuring(CLI::App& app, Context& context, const std::string& name,
                    const std::string& help, std::vector<Benchmark> (*table_of)(DeviceKind)) {
   CLI::App* command = app.add_subcommand(name, help);
-  auto options = std::make_shared<MeasureOptions>();
-  options->out = name + ".run.json";
-  add_measure_options(*command, *options);
-  command->add_option("-o,--out", options->out, "the run document to write")->capture_default_str();
-  command->add_option("ID", options->ids,
+  auto arguments = std::make_shared<Arguments>();
+  MeasureOptions& options = arguments->measure;
+  options.out = name + ".run.json";
+  add_measure_options(*command, options);
+  if (name == "kernels") {
+    add_step_options(*command, arguments->step);
+    command
+        ->add_option("--launch", arguments->launch,
+                     "eager: each kernel by itself; graph: a sample's executions as a CUDA graph")
+        ->check(CLI::IsMember({"eager", "graph"}))
+        ->capture_default_str();
+  }
+  command->add_option("-o,--out", options.out, "the run document to write")->capture_default_str();
+  command->add_option("ID", options.ids,
                       "rows to run, whole or up to a dot (latency, bandwidth.read); default: all");
   command->footer(
       "Google Benchmark's flags work too: --benchmark_filter=REGEX on the ids of the points, "
@@ -73,8 +118,8 @@ void add_measuring(CLI::App& app, Context& context, const std::string& name,
       "(campaigns), --benchmark_out=FILE, --benchmark_format=json|csv|console, "
       "--benchmark_list_tests.");
   command->allow_extras();
-  command->callback([command, options, &context, table_of, name] {
-    execute(*command, *options, context, table_of, name);
+  command->callback([command, arguments, &context, table_of, name] {
+    execute(*command, *arguments, context, table_of, name);
   });
 }
 

@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "cli/measure.h"
+#include "cli/step.h"
+#include "core/error.h"
 #include "core/table.h"
 
 namespace warpmeter {
@@ -15,6 +17,7 @@ struct ListOptions {
   std::string device;
   bool kernels = false;
   bool json = false;
+  StepArguments step;
 };
 
 // How many points of a row can run here, and why the others cannot.
@@ -70,8 +73,15 @@ void execute(const ListOptions& options) {
   const Choice choice = choose_device(options.device);
   if (!options.json)
     fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
+  if (options.step.asked_for() && !options.kernels)
+    throw InputError("--model lists kernels: add --kernels");
   const auto table =
       options.kernels ? kernel_table(choice.device.kind) : benchmark_table(choice.device.kind);
+  if (options.step.asked_for()) {
+    const auto lines = find_step(options.step, table, choice.device);
+    fmt::print("{}", options.json ? step_json(lines).dump(1) + "\n" : step_listing(lines));
+    return;
+  }
   if (options.json) return print_json(table, choice.device);
   print_table(table, choice.device);
   if (choice.device.kind == DeviceKind::cuda || !options.device.empty() || options.kernels) return;
@@ -92,6 +102,7 @@ void add_list(CLI::App& app, Context&) {
   command->add_flag("--kernels", options->kernels,
                     "the LLM kernels instead of the microbenchmarks");
   command->add_flag("--json", options->json, "machine-readable");
+  add_step_options(*command, options->step);
   command->callback([options] { execute(*options); });
 }
 

@@ -47,9 +47,9 @@ struct StepKernel {
 };
 
 // The kernels of one step, in the order of their first execution, equal ones joined. GEMMs of at
-// most 64 tokens are kernel.gemm.decode. Not listed: additions of biases and of shared experts'
-// results, copies, and what hides in other kernels. Throws InputError if the model cannot be
-// divided so, with the nearest division that works.
+// most 64 tokens are kernel.gemm.decode, those of e4m3 kernel.gemm.fp8. Not listed: additions of
+// biases and of shared experts' results, copies, and what hides in other kernels. Throws InputError
+// if the model cannot be divided so, with the nearest division that works.
 std::vector<StepKernel> step_kernels(const ModelConfig& model, const StepOptions& options);
 
 // Rows of tokens that expert-parallel rank `rank` computes in each layer with experts; the sum over

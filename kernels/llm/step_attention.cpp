@@ -22,13 +22,16 @@ void add_rope(StepList& list, std::int64_t heads, std::int64_t size, std::int64_
       count);
 }
 
-void add_append(StepList& list, std::int64_t heads, std::int64_t size, std::int64_t count) {
-  if (!list.keeps_cache()) return;
-  list.add("kernel.kv_append", "kv_append",
-           {{"rows", double(list.share.tokens)},
-            {"kv_heads", double(heads)},
-            {"head_size", double(size)}},
-           count);
+// Pages of 16 positions, as engines have them.
+Parameters paged(const StepList& list, std::int64_t heads, std::int64_t kv_heads,
+                 std::int64_t size) {
+  return {{"rows", double(list.share.tokens)},
+          {"batch", double(list.options.batch)},
+          {"heads", double(heads)},
+          {"kv_heads", double(kv_heads)},
+          {"head_size", double(size)},
+          {"page_size", 16.0},
+          {"cache", to_string(list.activations())}};
 }
 
 // Attention of all tokens, in prefill and training.
@@ -55,7 +58,8 @@ void add_grouped_query(StepList& list, const LayerKind& kind, std::int64_t count
     list.norm("kernel.rms_norm", "k_norm", tokens * kv_heads, size, count);
   }
   add_rope(list, heads + kv_heads, size, count);
-  add_append(list, kv_heads, size, count);
+  if (list.keeps_cache())
+    list.add("kernel.kv_append", "kv_append", paged(list, heads, kv_heads, size), count);
   Parameters shape = {
       {"heads", double(heads)}, {"kv_heads", double(kv_heads)}, {"head_size", double(size)}};
   if (list.options.phase != Phase::decode) {
@@ -123,7 +127,11 @@ void add_latent(StepList& list, const LayerKind& kind, std::int64_t count) {
     list.linear("q", tokens, queries, model.hidden, count, type);
   }
   add_rope(list, heads + 1, latent.rope_size, count);
-  add_append(list, 1, cached, count);
+  if (list.keeps_cache())
+    list.add("kernel.kv_append", "kv_append", paged(list, heads, 1, cached), count,
+             fmt::format("one latent vector of {} per token; kernel.kv_append writes keys and "
+                         "values of heads",
+                         cached));
   if (list.options.phase == Phase::decode) {
     add_absorbed(list, kind, count);
   } else {

@@ -29,7 +29,8 @@ void add_move(StepList& list, const std::string& id, const std::string& layer, s
            {{"rows", double(list.share.routed_tokens)},
             {"columns", double(list.model.hidden)},
             {"experts", double(list.model.experts)},
-            {"top", double(list.model.experts_per_token)}},
+            {"top", double(list.model.experts_per_token)},
+            {"multiple", 1.0}},  // experts' rows follow each other without gaps
            count);
 }
 

@@ -115,7 +115,8 @@ void StepList::quantize(const std::string& layer, std::int64_t rows, std::int64_
 void StepList::linear(const std::string& layer, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t count, Element type) {
   quantize(layer, m, k, count, type);
-  add(m <= most_decode_rows ? "kernel.gemm.decode" : "kernel.gemm.prefill", layer,
+  const char* half = m <= most_decode_rows ? "kernel.gemm.decode" : "kernel.gemm.prefill";
+  add(type == Element::e4m3 ? "kernel.gemm.fp8" : half, layer,
       {{"m", double(m)}, {"n", double(n)}, {"k", double(k)}, {"type", to_string(type)}}, count);
   weights_ += double(n) * double(k) * double(count);
 }

@@ -119,7 +119,10 @@ std::vector<StepLine> step_lines(std::span<const Benchmark> table, const Device&
 void add_work(std::vector<StepLine>& lines, std::span<const Benchmark> others) {
   for (StepLine& line : lines) {
     const Benchmark* row = find_row(others, line.kernel.id);
-    if (line.work || !line.kernel.missing.empty() || row == nullptr || !row->work) continue;
+    if (!line.kernel.missing.empty() || row == nullptr) continue;
+    if (line.row == nullptr)
+      line.reason = row->device == DeviceKind::cuda ? "on GPUs only" : "on hosts only";
+    if (line.work || !row->work) continue;
     try {
       line.work = row->work(line.point);
     } catch (const InputError&) {  // a shape that only another kernel of that name takes

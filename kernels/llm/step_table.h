@@ -27,7 +27,8 @@ struct StepLine {
 std::vector<StepLine> step_lines(std::span<const Benchmark> table, const Device& device,
                                  const ModelConfig& model, const StepOptions& options);
 
-// Fills in work that `others` know, tables of other devices.
+// Fills in work that `others`, the table of another kind of device, knows, and says where a kernel
+// that is only there can run.
 void add_work(std::vector<StepLine>& lines, std::span<const Benchmark> others);
 
 // The rows of `lines` that have points, with these in place of their own.

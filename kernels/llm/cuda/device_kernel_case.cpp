@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/error.h"
 #include "cuda/check.h"
 
 namespace warpmeter {
@@ -15,28 +16,54 @@ constexpr double most_executions = 400;  // what fits into the launch queue (bra
 
 }  // namespace
 
-DeviceKernelCase::DeviceKernelCase(const Device& device, Residency residency, const Make& make,
-                                   const Prepare& prepare)
-    : session_(device), residency_(residency) {
-  const DeviceGuard guard(device.ordinal);
-  PreparedLaunch prepared = prepare();
-  launch_conditions_ = std::move(prepared.conditions);
-  kernel_.emplace(make(), std::move(prepared.launch), session_.stream());
-  kernel_->enqueue(session_.stream());
-  kernel_->verify(session_.stream());
-  empty_s_ = session_.bracket().empty_s(session_.stream());
-  if (residency_ == Residency::cold) {
-    flush_.emplace(session_.l2_bytes(), session_.sm_count());
-    return;
-  }
-  const double wanted = session_.pace().sample_s / time_executions(1);
-  executions_ = static_cast<int>(std::clamp(std::ceil(wanted), 1.0, most_executions));
+LaunchMode parse_launch_mode(std::string_view text) {
+  if (text == "eager") return LaunchMode::eager;
+  if (text == "graph") return LaunchMode::graph;
+  throw InputError("unknown way of launching \"" + std::string(text) + "\": eager or graph");
 }
 
-double DeviceKernelCase::time_executions(int count) {
-  const double event_s = session_.bracket().time(session_.stream(), [&](cudaStream_t stream) {
-    for (int i = 0; i < count; ++i) kernel_->enqueue(stream);
-  });
+DeviceKernelCase::DeviceKernelCase(const Device& device, Options options, const Make& make,
+                                   const Prepare& prepare)
+    : session_(device), options_(std::move(options)) {
+  const DeviceGuard guard(device.ordinal);
+  const cudaStream_t stream = session_.stream();
+  PreparedLaunch prepared = prepare();
+  launch_conditions_ = std::move(prepared.conditions);
+  kernel_.emplace(make(), std::move(prepared.launch), stream);
+  {
+    const KernelRange range(options_.label, KernelRange::What::check, 1);
+    kernel_->enqueue(stream);
+    kernel_->verify(stream);
+  }
+  empty_s_ = session_.bracket().empty_s(stream);
+  if (options_.residency == Residency::cold) {
+    flush_.emplace(session_.l2_bytes(), session_.sm_count());
+  } else {
+    const double once_s = time([&](cudaStream_t queue) { enqueue(queue, 1); });
+    const double wanted = session_.pace().sample_s / once_s;
+    executions_ = static_cast<int>(std::clamp(std::ceil(wanted), 1.0, most_executions));
+  }
+  if (options_.launch_mode == LaunchMode::graph) capture();
+}
+
+void DeviceKernelCase::capture() {
+  const cudaStream_t stream = session_.stream();
+  GPU_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  enqueue(stream, executions_);
+  cudaGraph_t captured = nullptr;
+  GPU_CHECK(cudaStreamEndCapture(stream, &captured));
+  graph_ = instantiate(Graph(captured));
+  GPU_CHECK(cudaGraphUpload(graph_.get(), stream));
+  GPU_CHECK(cudaGraphLaunch(graph_.get(), stream));  // the first launch of a graph costs more
+  GPU_CHECK(cudaStreamSynchronize(stream));
+}
+
+void DeviceKernelCase::enqueue(cudaStream_t stream, int count) const {
+  for (int i = 0; i < count; ++i) kernel_->enqueue(stream);
+}
+
+double DeviceKernelCase::time(const std::function<void(cudaStream_t)>& enqueue) {
+  const double event_s = session_.bracket().time(session_.stream(), enqueue);
   if (event_s <= empty_s_)
     throw std::runtime_error("the kernel took no longer than two events with nothing between");
   return event_s - empty_s_;
@@ -45,7 +72,11 @@ double DeviceKernelCase::time_executions(int count) {
 Sample DeviceKernelCase::sample() {
   const DeviceGuard guard(session_.ordinal());
   if (flush_) flush_->enqueue(session_.stream());
-  const double elapsed_s = time_executions(executions_);
+  const KernelRange range(options_.label, KernelRange::What::sample, executions_);
+  const double elapsed_s = time([&](cudaStream_t stream) {
+    if (graph_.get() == nullptr) return enqueue(stream, executions_);
+    GPU_CHECK(cudaGraphLaunch(graph_.get(), stream));
+  });
   return {elapsed_s / executions_, elapsed_s};
 }
 
@@ -54,8 +85,8 @@ Json DeviceKernelCase::conditions() const {
   json["implementation"] = "CUDA";
   json["checked_results"] = kernel_->problem().checked_results;
   json["executions_per_sample"] = executions_;
-  json.update(launch_conditions_);
   json["empty_bracket_s"] = empty_s_;
+  json.update(launch_conditions_);
   return json;
 }
 

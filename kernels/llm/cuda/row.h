@@ -58,7 +58,10 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = row.shape_of(p);
     return std::make_unique<DeviceKernelCase>(
-        device, parse_residency(word(p, "residency").value_or("none")),
+        device,
+        DeviceKernelCase::Options{parse_residency(word(p, "residency").value_or("none")),
+                                  parse_launch_mode(word(p, "launch").value_or("eager")),
+                                  KernelLabel(row.id, p, row.work_of(shape))},
         [=] { return row.problem_of(shape, next_seed()); },
         [=]() -> PreparedLaunch {
           if (row.prepare != nullptr) return row.prepare(shape);
