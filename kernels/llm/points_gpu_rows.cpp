@@ -32,7 +32,45 @@ constexpr RowsPoint layer_norm[] = {
     {smaller, held_out, 2048, smaller.hidden, bf16, hot, standard},
 };
 
+// Tokens of `batch` sequences, equally many each. Its group is the model.
+struct KvAppendPoint {
+  const LlmModel& model;
+  const char* split;
+  std::int64_t rows, batch;
+  const char* cache;
+  const char* residency;
+  Effort from;
+};
+constexpr const char* e4m3 = "e4m3";
+constexpr KvAppendPoint kv_append[] = {
+    {llama, fit, 64, 64, bf16, hot, quick},
+    {llama, fit, 64, 64, e4m3, cold, standard},
+    {llama, fit, 2048, 1, bf16, cold, standard},
+    {llama, fit, 2048, 1, e4m3, hot, standard},
+    {qwen, held_out, 8, 8, bf16, hot, quick},
+    {qwen, held_out, 256, 256, bf16, cold, standard},
+    {qwen, held_out, 4096, 4, e4m3, hot, standard},
+};
+
 }  // namespace
+
+std::vector<Parameters> kv_append_points(int threads, Effort effort) {
+  std::vector<Parameters> points;
+  for (const KvAppendPoint& row : kv_append) {
+    if (row.from > effort) continue;
+    Parameters point =
+        point_of("kv_append", "kv_append", row.model, row.split, bf16, row.residency, threads);
+    point["cache"] = row.cache;
+    point["rows"] = double(row.rows);
+    point["batch"] = double(row.batch);
+    point["heads"] = double(row.model.heads);
+    point["kv_heads"] = double(row.model.kv_heads);
+    point["head_size"] = double(row.model.head_size);
+    point["page_size"] = 16.0;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
 
 std::vector<Parameters> rope_packed_points(int threads, Effort effort) {
   std::vector<Parameters> points = rope_points(threads, effort);

@@ -45,6 +45,12 @@ void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, voi
 void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
                  const void* sines, void* y, cudaStream_t stream);
 
+// Keys and values out of packed rows qkv [tokens, (heads + 2 kv_heads) head_size], with the shape's
+// stride, to slots [tokens] of i32 (negative: none) of the caches [pages, kv_heads, page_size,
+// head_size]; bf16 or f16, caches the same or e4m3, then divided by scales [2] of f32.
+void launch_kv_append(const KvAppendShape& shape, const void* qkv, const void* slots,
+                      const void* scales, void* k_cache, void* v_cache, cudaStream_t stream);
+
 // ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
                    cudaStream_t stream);

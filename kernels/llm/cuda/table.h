@@ -12,6 +12,7 @@ namespace warpmeter {
 std::vector<Benchmark> cuda_gemm_kernels();
 std::vector<Benchmark> cuda_attention_kernels();
 std::vector<Benchmark> cuda_row_kernels();
+std::vector<Benchmark> cuda_cache_kernels();
 
 // All CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
 std::vector<Benchmark> cuda_llm_kernels();
