@@ -32,6 +32,17 @@ constexpr RowsPoint layer_norm[] = {
     {smaller, held_out, 2048, smaller.hidden, bf16, hot, standard},
 };
 
+// Of geglu and geglu.packed.
+constexpr RowsPoint geglu[] = {
+    {gemma_2b, fit, 1, gemma_2b.intermediate, bf16, hot, quick},
+    {gemma_2b, fit, 64, gemma_2b.intermediate, f32, hot, standard},
+    {gemma_2b, fit, 256, gemma_2b.intermediate, bf16, cold, standard},
+    {gemma_2b, fit, 2048, gemma_2b.intermediate, bf16, hot, standard},
+    {gemma_7b, held_out, 8, gemma_7b.intermediate, bf16, hot, quick},
+    {gemma_7b, held_out, 256, gemma_7b.intermediate, bf16, cold, standard},
+    {gemma_7b, held_out, 1024, gemma_7b.intermediate, bf16, hot, standard},
+};
+
 // Tokens of `batch` sequences, equally many each. Its group is the model.
 struct KvAppendPoint {
   const LlmModel& model;
@@ -70,6 +81,20 @@ std::vector<Parameters> kv_append_points(int threads, Effort effort) {
     points.push_back(std::move(point));
   }
   return points;
+}
+
+std::vector<Parameters> swiglu_packed_points(int threads, Effort effort) {
+  std::vector<Parameters> points = swiglu_points(threads, effort);
+  for (Parameters& point : points) point["kernel"] = "swiglu.packed";
+  return points;
+}
+
+std::vector<Parameters> geglu_points(int threads, Effort effort) {
+  return rows_points(geglu, "geglu", "geglu", threads, effort);
+}
+
+std::vector<Parameters> geglu_packed_points(int threads, Effort effort) {
+  return rows_points(geglu, "geglu.packed", "geglu", threads, effort);
 }
 
 std::vector<Parameters> rope_packed_points(int threads, Effort effort) {

@@ -35,9 +35,14 @@ void launch_layer_norm_residual(const RowsShape& shape, const void* x, const voi
 // x, y [rows, columns]; f32 or bf16.
 void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
 
-// gate, up, y [rows, columns]; f32 or bf16.
+// gate, up, y [rows, columns]; f32 or bf16. Packed: gate_up [rows, 2 columns], gate first.
 void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
                    cudaStream_t stream);
+void launch_swiglu_packed(const RowsShape& shape, const void* gate_up, void* y,
+                          cudaStream_t stream);
+void launch_geglu(const RowsShape& shape, const void* gate, const void* up, void* y,
+                  cudaStream_t stream);
+void launch_geglu_packed(const RowsShape& shape, const void* gate_up, void* y, cudaStream_t stream);
 
 // x, y [tokens, heads, head_size] with the shape's stride from token to token, y == x allowed;
 // positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32 or bf16; even

@@ -28,6 +28,9 @@ Problem layer_norm_problem(const RowsShape& shape, std::uint32_t seed);
 Problem layer_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
+Problem swiglu_packed_problem(const RowsShape& shape, std::uint32_t seed);
+Problem geglu_problem(const RowsShape& shape, std::uint32_t seed);
+Problem geglu_packed_problem(const RowsShape& shape, std::uint32_t seed);
 Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
