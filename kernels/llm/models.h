@@ -28,6 +28,10 @@ inline constexpr LlmModel qwen3_30b_a3b = {"Qwen3-30B-A3B", 2048, 768, 32, 4, 12
 inline constexpr LlmModel starcoder2_7b = {"StarCoder2-7B", 4608, 18432, 36, 4, 128, 0, 49152};
 inline constexpr LlmModel starcoder2_3b = {"StarCoder2-3B", 3072, 12288, 24, 2, 128, 0, 49152};
 
+// config.json of google/gemma-2b and -7b: GeGLU with gelu_pytorch_tanh.
+inline constexpr LlmModel gemma_2b = {"Gemma-2B", 2048, 16384, 8, 1, 256, 0, 256000};
+inline constexpr LlmModel gemma_7b = {"Gemma-7B", 3072, 24576, 16, 16, 256, 0, 256000};
+
 // Columns of the weights of a layer's linear maps.
 constexpr std::int64_t qkv_columns(const LlmModel& m) {
   return (m.heads + 2 * m.kv_heads) * m.head_size;

@@ -35,6 +35,19 @@ RopeShape rope_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "heads"), count(p, "head_size"), type_of(p), stride};
 }
 
+KvAppendShape kv_append_shape(const Parameters& p) {
+  const std::int64_t stride = number(p, "stride") ? count(p, "stride") : 0;
+  return {count(p, "rows"),
+          count(p, "batch"),
+          count(p, "heads"),
+          count(p, "kv_heads"),
+          count(p, "head_size"),
+          count(p, "page_size"),
+          type_of(p),
+          parse_element(word(p, "cache").value_or("none")),
+          stride};
+}
+
 GatherShape gather_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "columns"), count(p, "vocabulary"), type_of(p)};
 }

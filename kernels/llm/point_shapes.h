@@ -19,5 +19,6 @@ AttentionShape attention_shape(const Parameters& point);
 RowsShape rows_shape(const Parameters& point);
 RopeShape rope_shape(const Parameters& point);
 GatherShape gather_shape(const Parameters& point);
+KvAppendShape kv_append_shape(const Parameters& point);
 
 }  // namespace warpmeter

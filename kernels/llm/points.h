@@ -22,6 +22,10 @@ std::vector<Parameters> swiglu_points(int threads, Effort effort);
 std::vector<Parameters> gather_points(int threads, Effort effort);
 
 // Kernels that exist on GPUs only (points_gpu_rows.cpp).
+std::vector<Parameters> kv_append_points(int threads, Effort effort);
+std::vector<Parameters> swiglu_packed_points(int threads, Effort effort);
+std::vector<Parameters> geglu_points(int threads, Effort effort);
+std::vector<Parameters> geglu_packed_points(int threads, Effort effort);
 std::vector<Parameters> rope_packed_points(int threads, Effort effort);
 std::vector<Parameters> rms_norm_residual_points(int threads, Effort effort);
 std::vector<Parameters> layer_norm_points(int threads, Effort effort);

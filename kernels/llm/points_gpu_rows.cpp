@@ -32,7 +32,70 @@ constexpr RowsPoint layer_norm[] = {
     {smaller, held_out, 2048, smaller.hidden, bf16, hot, standard},
 };
 
+// Of geglu and geglu.packed.
+constexpr RowsPoint geglu[] = {
+    {gemma_2b, fit, 1, gemma_2b.intermediate, bf16, hot, quick},
+    {gemma_2b, fit, 64, gemma_2b.intermediate, f32, hot, standard},
+    {gemma_2b, fit, 256, gemma_2b.intermediate, bf16, cold, standard},
+    {gemma_2b, fit, 2048, gemma_2b.intermediate, bf16, hot, standard},
+    {gemma_7b, held_out, 8, gemma_7b.intermediate, bf16, hot, quick},
+    {gemma_7b, held_out, 256, gemma_7b.intermediate, bf16, cold, standard},
+    {gemma_7b, held_out, 1024, gemma_7b.intermediate, bf16, hot, standard},
+};
+
+// Tokens of `batch` sequences, equally many each. Its group is the model.
+struct KvAppendPoint {
+  const LlmModel& model;
+  const char* split;
+  std::int64_t rows, batch;
+  const char* cache;
+  const char* residency;
+  Effort from;
+};
+constexpr const char* e4m3 = "e4m3";
+constexpr KvAppendPoint kv_append[] = {
+    {llama, fit, 64, 64, bf16, hot, quick},
+    {llama, fit, 64, 64, e4m3, cold, standard},
+    {llama, fit, 2048, 1, bf16, cold, standard},
+    {llama, fit, 2048, 1, e4m3, hot, standard},
+    {qwen, held_out, 8, 8, bf16, hot, quick},
+    {qwen, held_out, 256, 256, bf16, cold, standard},
+    {qwen, held_out, 4096, 4, e4m3, hot, standard},
+};
+
 }  // namespace
+
+std::vector<Parameters> kv_append_points(int threads, Effort effort) {
+  std::vector<Parameters> points;
+  for (const KvAppendPoint& row : kv_append) {
+    if (row.from > effort) continue;
+    Parameters point =
+        point_of("kv_append", "kv_append", row.model, row.split, bf16, row.residency, threads);
+    point["cache"] = row.cache;
+    point["rows"] = double(row.rows);
+    point["batch"] = double(row.batch);
+    point["heads"] = double(row.model.heads);
+    point["kv_heads"] = double(row.model.kv_heads);
+    point["head_size"] = double(row.model.head_size);
+    point["page_size"] = 16.0;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<Parameters> swiglu_packed_points(int threads, Effort effort) {
+  std::vector<Parameters> points = swiglu_points(threads, effort);
+  for (Parameters& point : points) point["kernel"] = "swiglu.packed";
+  return points;
+}
+
+std::vector<Parameters> geglu_points(int threads, Effort effort) {
+  return rows_points(geglu, "geglu", "geglu", threads, effort);
+}
+
+std::vector<Parameters> geglu_packed_points(int threads, Effort effort) {
+  return rows_points(geglu, "geglu.packed", "geglu", threads, effort);
+}
 
 std::vector<Parameters> rope_packed_points(int threads, Effort effort) {
   std::vector<Parameters> points = rope_points(threads, effort);

@@ -33,6 +33,17 @@ constexpr std::int64_t token_stride(const RopeShape& shape) {
   return shape.stride > 0 ? shape.stride : shape.heads * shape.head_size;
 }
 
+// New tokens of a paged KV cache; `stride` as in RopeShape, 0: (heads + 2 kv_heads) * head_size.
+struct KvAppendShape {
+  std::int64_t tokens = 0, sequences = 1, heads = 0, kv_heads = 0, head_size = 0, page_size = 16;
+  Element type = Element::bf16, cache = Element::bf16;
+  std::int64_t stride = 0;
+};
+
+constexpr std::int64_t token_stride(const KvAppendShape& shape) {
+  return shape.stride > 0 ? shape.stride : (shape.heads + 2 * shape.kv_heads) * shape.head_size;
+}
+
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   Element type = Element::f32;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/work.h"
+#include "kernels/llm/gated.h"
 #include "kernels/llm/kernel.h"
 #include "kernels/llm/shapes.h"
 
@@ -28,7 +29,7 @@ Work swiglu_work(const RowsShape& shape);
 std::unique_ptr<Kernel> make_swiglu(const RowsShape& shape, std::uint32_t seed);
 
 // Throws std::runtime_error("corrupt: ...") unless `rows` of y are right and all of it is written.
-void check_swiglu(const RowsShape& shape, std::span<const std::int64_t> rows, const Operand& gate,
-                  const Operand& up, const Operand& y);
+void check_swiglu(const RowsShape& shape, std::span<const std::int64_t> rows,
+                  const GatedInput& input, const Operand& y);
 
 }  // namespace warpmeter

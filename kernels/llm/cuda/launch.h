@@ -35,15 +35,26 @@ void launch_layer_norm_residual(const RowsShape& shape, const void* x, const voi
 // x, y [rows, columns]; f32 or bf16.
 void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
 
-// gate, up, y [rows, columns]; f32 or bf16.
+// gate, up, y [rows, columns]; f32 or bf16. Packed: gate_up [rows, 2 columns], gate first.
 void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
                    cudaStream_t stream);
+void launch_swiglu_packed(const RowsShape& shape, const void* gate_up, void* y,
+                          cudaStream_t stream);
+void launch_geglu(const RowsShape& shape, const void* gate, const void* up, void* y,
+                  cudaStream_t stream);
+void launch_geglu_packed(const RowsShape& shape, const void* gate_up, void* y, cudaStream_t stream);
 
 // x, y [tokens, heads, head_size] with the shape's stride from token to token, y == x allowed;
 // positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32 or bf16; even
 // head sizes.
 void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
                  const void* sines, void* y, cudaStream_t stream);
+
+// Keys and values out of packed rows qkv [tokens, (heads + 2 kv_heads) head_size], with the shape's
+// stride, to slots [tokens] of i32 (negative: none) of the caches [pages, kv_heads, page_size,
+// head_size]; bf16 or f16, caches the same or e4m3, then divided by scales [2] of f32.
+void launch_kv_append(const KvAppendShape& shape, const void* qkv, const void* slots,
+                      const void* scales, void* k_cache, void* v_cache, cudaStream_t stream);
 
 // ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,

@@ -29,9 +29,13 @@ Problem layer_norm_problem(const RowsShape& shape, std::uint32_t seed);
 Problem layer_norm_residual_problem(const RowsShape& shape, std::uint32_t seed);
 Problem softmax_problem(const RowsShape& shape, std::uint32_t seed);
 Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed);
+Problem swiglu_packed_problem(const RowsShape& shape, std::uint32_t seed);
+Problem geglu_problem(const RowsShape& shape, std::uint32_t seed);
+Problem geglu_packed_problem(const RowsShape& shape, std::uint32_t seed);
 Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
+Problem kv_append_problem(const KvAppendShape& shape, std::uint32_t seed);
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 // Operands qkv and o.
 Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLayout& layout,

@@ -10,7 +10,6 @@
 #include "kernels/llm/rms_norm.h"
 #include "kernels/llm/rope.h"
 #include "kernels/llm/softmax.h"
-#include "kernels/llm/swiglu.h"
 
 namespace warpmeter {
 namespace {
@@ -104,19 +103,6 @@ Problem softmax_problem(const RowsShape& shape, std::uint32_t seed) {
   const auto rows = sampled(shape.rows, checked_rows, seed);
   problem.checked_results = static_cast<std::int64_t>(rows.size()) * shape.columns;
   problem.verify = [=, &x, &y] { check_softmax(shape, rows, x, y); };
-  return problem;
-}
-
-Problem swiglu_problem(const RowsShape& shape, std::uint32_t seed) {
-  Problem problem;
-  const Operand& gate = add(problem, "gate", Role::input, shape.type, shape.rows * shape.columns);
-  const Operand& up = add(problem, "up", Role::input, shape.type, gate.count);
-  const Operand& y = add(problem, "y", Role::output, shape.type, gate.count);
-  fill_normal(gate, seed, 2);
-  fill_normal(up, seed + 1, 1);
-  const auto rows = sampled(shape.rows, checked_rows, seed);
-  problem.checked_results = static_cast<std::int64_t>(rows.size()) * shape.columns;
-  problem.verify = [=, &gate, &up, &y] { check_swiglu(shape, rows, gate, up, y); };
   return problem;
 }
 

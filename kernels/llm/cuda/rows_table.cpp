@@ -5,6 +5,7 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gather.h"
+#include "kernels/llm/geglu.h"
 #include "kernels/llm/layer_norm.h"
 #include "kernels/llm/points.h"
 #include "kernels/llm/residual.h"
@@ -93,6 +94,41 @@ const Row<RowsShape> swiglu = {"kernel.swiglu",
                                },
                                row_type};
 
+const Row<RowsShape> swiglu_packed = {
+    "kernel.swiglu.packed",
+    "One 16-byte vector of the result per thread; gate and up in one matrix, side by side.",
+    swiglu_packed_points,
+    rows_shape,
+    swiglu_work,
+    swiglu_packed_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_swiglu_packed(shape, p[0], p[1], stream);
+    },
+    row_type};
+
+const Row<RowsShape> geglu = {"kernel.geglu",
+                              "One 16-byte vector per thread over the flat matrices.",
+                              geglu_points,
+                              rows_shape,
+                              geglu_work,
+                              geglu_problem,
+                              [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+                                launch_geglu(shape, p[0], p[1], p[2], stream);
+                              },
+                              row_type};
+
+const Row<RowsShape> geglu_packed = {
+    "kernel.geglu.packed",
+    "One 16-byte vector of the result per thread; gate and up in one matrix, side by side.",
+    geglu_packed_points,
+    rows_shape,
+    geglu_work,
+    geglu_packed_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_geglu_packed(shape, p[0], p[1], stream);
+    },
+    row_type};
+
 Refusal even_size(const RopeShape& shape) {
   if (shape.tokens > rope_positions)
     return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
@@ -141,11 +177,12 @@ const Row<GatherShape> gather = {"kernel.gather",
 }  // namespace
 
 std::vector<Benchmark> cuda_row_kernels() {
-  return {benchmark(softmax),    benchmark(rms_norm),
-          benchmark(rope),       benchmark(swiglu),
-          benchmark(gather),     benchmark(rms_norm_residual),
-          benchmark(layer_norm), benchmark(layer_norm_residual),
-          benchmark(rope_packed)};
+  return {benchmark(softmax),     benchmark(rms_norm),
+          benchmark(rope),        benchmark(swiglu),
+          benchmark(gather),      benchmark(rms_norm_residual),
+          benchmark(layer_norm),  benchmark(layer_norm_residual),
+          benchmark(rope_packed), benchmark(swiglu_packed),
+          benchmark(geglu),       benchmark(geglu_packed)};
 }
 
 }  // namespace warpmeter
