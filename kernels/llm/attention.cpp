@@ -158,6 +158,43 @@ void check_causal_attention(const AttentionShape& shape, const AttentionLayout& 
   }
 }
 
+void check_paged_attention(const DecodeShape& shape, std::span<const std::int64_t> pairs,
+                           const PagedOperands& p) {
+  require_written(p.o);
+  const std::int64_t size = shape.head_size, group = shape.heads / shape.kv_heads;
+  const bool scaled = shape.cache == Element::e4m3;
+  for (const std::int64_t pair : pairs) {
+    const std::int64_t sequence = pair / shape.heads, kv = pair % shape.heads / group;
+    const auto row = [&](std::int64_t position) {
+      const std::int64_t entry = sequence * pages_per_sequence(shape) + position / shape.page;
+      const std::int64_t page = p.block_table.i32()[entry];
+      return ((page * shape.kv_heads + kv) * shape.page + position % shape.page) * size;
+    };
+    check_attention_row(
+        {pair * size, pair * size, p.lengths.i32()[sequence], size, size,
+         score_scale(size) * (scaled ? p.scales.at(0) : 1), scaled ? p.scales.at(1) : 1, row, row},
+        p.q, p.k, p.v, p.o);
+  }
+}
+
+Work paged_attention_work(const DecodeShape& s) {
+  Work work = attention_work(s);
+  const auto cache = static_cast<double>(bytes_of(s.cache));
+  const auto pages = static_cast<double>(pages_per_sequence(s));
+  const auto batch = static_cast<double>(s.batch);
+  const double position = 2 * batch * static_cast<double>(s.kv_heads * s.head_size) * cache;
+  const double parts = static_cast<double>(s.batch * s.heads * attention_splits(s.context));
+  const bool scaled = s.cache == Element::e4m3;
+  if (scaled) work.ops["f32"] += static_cast<double>(s.batch * s.heads * s.head_size);
+  work.bytes_read = work.bytes_written + position * static_cast<double>(s.context) +
+                    4 * batch * (pages + 1) + (scaled ? 8 : 0);
+  work.working_set =
+      work.bytes_read + work.bytes_written + 4 * parts * static_cast<double>(s.head_size + 2) +
+      position * (pages * static_cast<double>(s.page) - static_cast<double>(s.context));
+  work.launches = 2;
+  return work;
+}
+
 Work causal_attention_work(const AttentionShape& shape) {
   const auto context = static_cast<double>(shape.context);
   const auto size = static_cast<double>(shape.head_size);

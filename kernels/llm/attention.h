@@ -9,6 +9,7 @@
 
 #include "core/work.h"
 #include "kernels/llm/attention_layout.h"
+#include "kernels/llm/attention_shapes.h"
 #include "kernels/llm/kernel.h"
 #include "kernels/llm/shapes.h"
 
@@ -72,5 +73,25 @@ Work causal_attention_work(const AttentionShape& shape);
 void check_causal_attention(const AttentionShape& shape, const AttentionLayout& layout,
                             std::span<const std::int64_t> queries, const Operand& q,
                             const Operand& k, const Operand& v, const Operand& o);
+
+// A decode step over a cache in pages, on GPUs only (cuda/launch_attention.h has the layouts).
+//
+// Work if all sequences have L = context positions, in P = ceil(L / page) pages each; c bytes per
+// element of the cache:
+//   ops as attention_work's; with a cache of e4m3, ops[f32] += B H d (v's scale; k's is a factor of
+//   the scores' scale, conversions are not counted)
+//   bytes_read = B H d e + 2 B G L d c + 4 B (P + 1) (pages, lengths) + 8 if e4m3 (scales)
+//   bytes_written = B H d e
+//   working_set = both + 4 B H splits (d + 2) (results of chunks) + 2 B G (P page - L) d c (rest)
+// launches = 2.
+Work paged_attention_work(const DecodeShape& shape);
+
+struct PagedOperands {
+  const Operand &q, &k, &v, &block_table, &lengths, &scales, &o;
+};
+
+// Checks `pairs` (b heads + h), each over its sequence's length, and that all of o is written.
+void check_paged_attention(const DecodeShape& shape, std::span<const std::int64_t> pairs,
+                           const PagedOperands& operands);
 
 }  // namespace warpmeter

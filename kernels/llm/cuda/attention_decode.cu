@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "cuda/check.h"
+#include "kernels/llm/cuda/attention_combine.h"
+#include "kernels/llm/cuda/cache_values.cuh"
 #include "kernels/llm/cuda/dispatch.cuh"
 #include "kernels/llm/cuda/launch_attention.h"
 #include "kernels/llm/cuda/mma.cuh"
@@ -11,209 +13,259 @@ namespace warpmeter {
 namespace {
 
 constexpr int warps = 4, step = 16;  // context positions of a warp at a time
-constexpr int most_heads = 8;        // query heads per KV head: rows of the matrix operand
+constexpr int most_heads = 8;        // query heads per KV head: columns of the matrix operand
+
+// Blocks per SM: room for the registers of each size.
+template <int size>
+inline constexpr int resident = size == 256   ? 2
+                                : size == 128 ? 3
+                                              : 5;
 
 struct Arguments {
   const void *q, *k, *v;
-  float* partial;     // [batch kv_heads, splits, heads, size]: sums of weighted values
-  float* statistics;  // [batch kv_heads, splits, heads, 2]: maximum (of log2) and sum of weights
-  int heads;          // per KV head
-  int context, chunk;
+  const std::int32_t *block_table, *lengths;
+  const float* scales;  // of K and V in e4m3
+  float* partial;       // [batch kv_heads, splits, heads, size]: sums of weighted values
+  float* statistics;    // [batch kv_heads, splits, heads, 2]: maximum (of log2), sum of weights
+  int heads;            // per KV head
+  int kv_heads, max_pages, page_bits, chunk;
   float scale_log2;  // log2(e) / sqrt(size)
 };
 
-// What a warp knows of its part of the context: of lane 4 g + t, row g is a head.
+// What a warp knows of its part of the context; lane 4 g + t has heads 2 t (x, z) and 2 t + 1
+// (y, w). With c columns of a value read at a time, sums[i + c / 2 j] are columns 8 c j + c g + 2 i
+// (x, y) and + 1 (z, w).
 template <int size>
 struct State {
-  float4 sums[size / 8] = {};  // x, y of i + 8 j: head g at columns 64 j + 16 t + i and + 8
-  float top = Max::neutral, weight = 0;
+  float4 sums[size / 16] = {};
+  float top[2] = {Max::neutral, Max::neutral}, weight[2] = {};
 };
 
-template <typename T>
-__device__ __forceinline__ uint4 load_row(const T* from, bool present) {
-  return present ? load16(from) : uint4{};
+// [at] = or += value.
+__device__ __forceinline__ void add_pair(float* at, float2 value, bool first) {
+  float2& pair = *reinterpret_cast<float2*>(at);
+  pair = first ? value : float2{pair.x + value.x, pair.y + value.y};
 }
 
-// Scores of 8 positions: of lane 4 g + t, head g at positions 2 t and 2 t + 1 (x, y). k is permuted
-// as in gemm_decode.cu.
-template <typename T, int size>
-__device__ __forceinline__ float4 scores_of(const uint4 (&q)[size / 32], const T* keys,
-                                            bool present) {
+// The query's columns in the order in which lane t reads a key's: 16 bytes at a time.
+template <typename T, typename Cache, int size>
+__device__ __forceinline__ void load_query(uint4 (&q)[size / 32], const T* query, bool present) {
+  constexpr int parts = sizeof(T) / sizeof(Cache);  // of the query per part of a key
   const int t = threadIdx.x % 4;
+#pragma unroll
+  for (int j = 0; j < size / 32; ++j)
+    q[j] = present ? load16(query + 8 * (j / parts * 4 * parts + t * parts + j % parts)) : uint4{};
+}
+
+// Scores of 16 positions: of lane 4 g + t, position g (x, y) and g + 8 (z, w) of heads 2 t, 2 t
+// + 1. k is permuted as in gemm_decode.cu.
+template <typename T, typename Cache, int size>
+__device__ __forceinline__ float4 scores_of(const uint4 (&q)[size / 32], const Cache* keys,
+                                            int left) {
+  constexpr int parts = sizeof(T) / sizeof(Cache);
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const Cache* key = keys + g * size + 16 / sizeof(Cache) * t;
   float4 scores = {};
 #pragma unroll
-  for (int j = 0; j < size / 32; ++j) {
-    const uint4 key = load_row(keys + 32 * j + 8 * t, present);
-    multiply_add<T>(scores, {q[j].x, 0, q[j].y, 0}, {key.x, key.y});
-    multiply_add<T>(scores, {q[j].z, 0, q[j].w, 0}, {key.z, key.w});
+  for (int j = 0; j < size / 32; j += parts) {
+    const KeyPart<T, Cache> low(g < left ? load16(key + 32 * j) : uint4{});
+    const KeyPart<T, Cache> high(g + 8 < left ? load16(key + 8 * size + 32 * j) : uint4{});
+#pragma unroll
+    for (int i = 0; i < parts; ++i) {
+      const unsigned *a = low.word + 4 * i, *b = high.word + 4 * i;
+      multiply_add<T>(scores, {a[0], b[0], a[1], b[1]}, {q[j + i].x, q[j + i].y});
+      multiply_add<T>(scores, {a[2], b[2], a[3], b[3]}, {q[j + i].z, q[j + i].w});
+    }
   }
   return scores;
 }
 
-// sums += weights (16 positions) x values. Lane 4 g + t reads 16 bytes of rows 2 t, 2 t + 1, + 8,
-// + 9 at columns 64 j + 8 g, so column i of each lane's eight goes to product i.
-template <typename T, int size>
-__device__ __forceinline__ void add_values(State<size>& state, uint2 weights, const T* values,
+// sums += values (as rows: columns of 16 positions) x weights. Lane 4 g + t reads c columns of
+// positions 2 t, 2 t + 1, + 8, + 9 from 8 c j + c g on, so two of them go to each product.
+template <typename T, typename Cache, int size>
+__device__ __forceinline__ void add_values(State<size>& state, uint2 weights, const Cache* values,
                                            int left) {
+  constexpr int columns = value_columns<Cache, size>;
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
-  for (int j = 0; j < size / 64; ++j) {
-    uint4 rows[4];
+  for (int j = 0; j < size / 8 / columns; ++j) {
+    ValuePart rows[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
       const int row = 2 * t + r % 2 + r / 2 * 8;
-      rows[r] = load_row(values + row * size + 64 * j + 8 * g, row < left);
+      rows[r] = load_values<Cache, size>(values + row * size + columns * (8 * j + g), row < left);
     }
-    const auto pair = [](unsigned low, unsigned high, int i) {
-      return __byte_perm(low, high, i % 2 == 0 ? 0x5410 : 0x7632);
-    };
-    const auto word = [](const uint4& row, int i) {
-      return i < 2 ? row.x : i < 4 ? row.y : i < 6 ? row.z : row.w;
-    };
+    const auto pair = [&](int r, int i) { return column_pair<T, Cache>(rows[r], rows[r + 1], i); };
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-      multiply_add<T>(state.sums[8 * j + i], {weights.x, 0, weights.y, 0},
-                      {pair(word(rows[0], i), word(rows[1], i), i),
-                       pair(word(rows[2], i), word(rows[3], i), i)});
+    for (int i = 0; i < columns; i += 2)
+      multiply_add<T>(state.sums[(columns * j + i) / 2],
+                      {pair(0, i), pair(0, i + 1), pair(2, i), pair(2, i + 1)}, weights);
   }
 }
 
-// Positions [at, at + 16) of which `left` exist: online softmax.
-template <typename T, int size>
+// Online softmax of one of a lane's two heads: its scores of two positions become weights, the sums
+// relative to the new maximum.
+template <int size>
+__device__ __forceinline__ void weigh(State<size>& state, int head, float& low, float& high,
+                                      float scale_log2, int left) {
+  const int g = threadIdx.x % 32 / 4;
+  low = g < left ? low * scale_log2 : Max::neutral;
+  high = g + 8 < left ? high * scale_log2 : Max::neutral;
+  float top = fmaxf(state.top[head], fmaxf(low, high));
+#pragma unroll
+  for (int distance = 4; distance < 32; distance *= 2)
+    top = fmaxf(top, __shfl_xor_sync(~0u, top, distance));
+  const float shrink = exp2_approximate(state.top[head] - top);
+  state.top[head] = top;
+  low = exp2_approximate(low - top);
+  high = exp2_approximate(high - top);
+  state.weight[head] = state.weight[head] * shrink + low + high;
+#pragma unroll
+  for (float4& sum : state.sums) {
+    (head == 0 ? sum.x : sum.y) *= shrink;
+    (head == 0 ? sum.z : sum.w) *= shrink;
+  }
+}
+
+// The 16 positions from `keys` and `values` on, of which `left` exist.
+template <typename T, typename Cache, int size>
 __device__ __forceinline__ void attend(State<size>& state, const uint4 (&q)[size / 32],
-                                       const T* keys, const T* values, int left, float scale_log2) {
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  float s[4];
-  const float4 low = scores_of<T, size>(q, keys + g * size, g < left);
-  const float4 high = scores_of<T, size>(q, keys + (g + 8) * size, g + 8 < left);
-  s[0] = low.x, s[1] = low.y, s[2] = high.x, s[3] = high.y;
-  float top = state.top;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int position = 2 * t + i % 2 + i / 2 * 8;
-    s[i] = position < left ? s[i] * scale_log2 : Max::neutral;
-    top = fmaxf(top, s[i]);
-  }
-  top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
-  top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-  const float shrink = exp2_approximate(state.top - top);
-  state.top = top;
-  state.weight *= shrink;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    s[i] = exp2_approximate(s[i] - top);
-    state.weight += s[i];
-  }
-#pragma unroll
-  for (float4& sum : state.sums) sum.x *= shrink, sum.y *= shrink;
-  add_values<T, size>(state, {packed<T>(s[0], s[1]), packed<T>(s[2], s[3])}, values, left);
+                                       const Cache* keys, const Cache* values, int left,
+                                       float scale_log2) {
+  float4 s = scores_of<T, Cache, size>(q, keys, left);
+  weigh(state, 0, s.x, s.z, scale_log2, left);
+  weigh(state, 1, s.y, s.w, scale_log2, left);
+  const uint2 weights = {transposed(packed<T>(s.x, s.y)), transposed(packed<T>(s.z, s.w))};
+  add_values<T, Cache, size>(state, weights, values, left);
 }
 
 // The warps' states become one, which goes to memory.
-template <int size>
-__device__ __forceinline__ void combine_warps(State<size>& state, const Arguments& a) {
+template <int columns, int size>
+__device__ __forceinline__ void combine_warps(State<size>& state, const Arguments& a,
+                                              float value_scale) {
   __shared__ float tops[warps][most_heads], weights[warps][most_heads];
   __shared__ float sums[most_heads][size];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  state.weight += __shfl_xor_sync(~0u, state.weight, 1);
-  state.weight += __shfl_xor_sync(~0u, state.weight, 2);
-  if (t == 0) tops[warp][g] = state.top, weights[warp][g] = state.weight;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int distance = 4; distance < 32; distance *= 2)
+      state.weight[i] += __shfl_xor_sync(~0u, state.weight[i], distance);
+    if (g == 0) tops[warp][2 * t + i] = state.top[i], weights[warp][2 * t + i] = state.weight[i];
+  }
   __syncthreads();
-  float top = Max::neutral, weight = 0;
+  const auto top_of = [&](int head) {
+    float top = Max::neutral;
 #pragma unroll
-  for (int w = 0; w < warps; ++w) top = fmaxf(top, tops[w][g]);
-#pragma unroll
-  for (int w = 0; w < warps; ++w) weight += weights[w][g] * exp2_approximate(tops[w][g] - top);
-  const float shrink = exp2_approximate(state.top - top);
+    for (int w = 0; w < warps; ++w) top = fmaxf(top, tops[w][head]);
+    return top;
+  };
+  const float shrink[2] = {exp2_approximate(state.top[0] - top_of(2 * t)),
+                           exp2_approximate(state.top[1] - top_of(2 * t + 1))};
   for (int turn = 0; turn < warps; ++turn) {
     if (warp == turn)
 #pragma unroll
-      for (int i = 0; i < size / 8; ++i) {
-        float* at = &sums[g][i / 8 * 64 + 16 * t + i % 8];
-        at[0] = (turn == 0 ? 0 : at[0]) + state.sums[i].x * shrink;
-        at[8] = (turn == 0 ? 0 : at[8]) + state.sums[i].y * shrink;
+      for (int i = 0; i < size / 16; ++i) {
+        const int pairs = columns / 2, column = columns * (i / pairs * 8 + g) + i % pairs * 2;
+        const float2 low = {state.sums[i].x * shrink[0], state.sums[i].z * shrink[0]};
+        const float2 high = {state.sums[i].y * shrink[1], state.sums[i].w * shrink[1]};
+        add_pair(&sums[2 * t][column], low, turn == 0);
+        add_pair(&sums[2 * t + 1][column], high, turn == 0);
       }
     __syncthreads();
   }
-  const int part = blockIdx.x * gridDim.y + blockIdx.y;
+  const std::int64_t part = std::int64_t{blockIdx.x} * gridDim.y + blockIdx.y;
   for (int i = threadIdx.x; i < a.heads * size; i += 32 * warps)
-    a.partial[part * a.heads * size + i] = sums[i / size][i % size];
-  if (warp == 0 && t == 0 && g < a.heads) {
-    a.statistics[2 * (part * a.heads + g)] = top;
-    a.statistics[2 * (part * a.heads + g) + 1] = weight;
+    a.partial[part * a.heads * size + i] = value_scale * sums[i / size][i % size];
+  const int head = threadIdx.x;
+  if (head < a.heads) {
+    const float top = top_of(head);
+    float weight = 0;
+#pragma unroll
+    for (int w = 0; w < warps; ++w)
+      weight += weights[w][head] * exp2_approximate(tops[w][head] - top);
+    a.statistics[2 * (part * a.heads + head)] = top;
+    a.statistics[2 * (part * a.heads + head) + 1] = weight;
   }
 }
 
 // blockIdx.x chooses sequence and KV head, blockIdx.y a chunk of the context. The query heads that
-// share the KV head are rows of one matrix, so that K and V are read once, straight to registers.
-template <typename T, int size>
-__global__ void __launch_bounds__(32 * warps) attention_decode(Arguments a) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-  const T* queries = static_cast<const T*>(a.q) + (blockIdx.x * a.heads + g) * size;
+// share the KV head are columns of one matrix, so that K and V are read once, straight to
+// registers. Chunks and pages are whole steps, so a step's positions lie in one page.
+template <typename T, typename Cache, int size>
+__global__ void __launch_bounds__(32 * warps, resident<size>) attention_decode(Arguments a) {
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4;
+  const int sequence = blockIdx.x / a.kv_heads, kv = blockIdx.x % a.kv_heads;
+  const int begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, __ldg(a.lengths + sequence));
+  if (begin >= end) return;
   uint4 q[size / 32];
-#pragma unroll
-  for (int j = 0; j < size / 32; ++j) q[j] = load_row(queries + 32 * j + 8 * t, g < a.heads);
-  const std::int64_t cache = std::int64_t{blockIdx.x} * a.context * size;
-  const T* keys = static_cast<const T*>(a.k) + cache;
-  const T* values = static_cast<const T*>(a.v) + cache;
-  const int begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, a.context);
+  load_query<T, Cache, size>(
+      q, static_cast<const T*>(a.q) + (std::int64_t{blockIdx.x} * a.heads + g) * size, g < a.heads);
+  float scale_log2 = a.scale_log2, value_scale = 1;
+  if constexpr (sizeof(Cache) == 1)
+    scale_log2 *= __ldg(a.scales), value_scale = __ldg(a.scales + 1);
+  const std::int32_t* pages = a.block_table + std::int64_t{sequence} * a.max_pages;
   State<size> state;
+  int at = begin + warp * step;
+  int page = at < end ? __ldg(pages + (at >> a.page_bits)) : 0;
 #pragma unroll 1
-  for (int at = begin + warp * step; at < end; at += warps * step)
-    attend<T, size>(state, q, keys + std::int64_t{at} * size, values + std::int64_t{at} * size,
-                    end - at, a.scale_log2);
-  combine_warps(state, a);
-}
-
-// One block per query head, one thread per column: the chunks' results become one.
-template <typename T, int size>
-__global__ void __launch_bounds__(size)
-    attention_combine(const float* __restrict__ partial, const float* __restrict__ statistics,
-                      T* __restrict__ o, int heads, int splits) {
-  const int first = blockIdx.x / heads * splits * heads + blockIdx.x % heads;
-  float top = Max::neutral, weight = 0, sum = 0;
-  for (int s = 0; s < splits; ++s) top = fmaxf(top, statistics[2 * (first + s * heads)]);
-  for (int s = 0; s < splits; ++s) {
-    const int part = first + s * heads;
-    const float shrink = exp2_approximate(statistics[2 * part] - top);
-    weight += shrink * statistics[2 * part + 1];
-    sum += shrink * partial[part * size + threadIdx.x];
+  while (at < end) {
+    const int next = at + warps * step;
+    const int next_page = next < end ? __ldg(pages + (next >> a.page_bits)) : 0;
+    const int place = at & ((1 << a.page_bits) - 1);
+    const std::int64_t row = ((std::int64_t{page} * a.kv_heads + kv << a.page_bits) + place) * size;
+    attend<T, Cache, size>(state, q, static_cast<const Cache*>(a.k) + row,
+                           static_cast<const Cache*>(a.v) + row, end - at, scale_log2);
+    at = next;
+    page = next_page;
   }
-  round_to(o[blockIdx.x * size + threadIdx.x], sum / weight);
+  combine_warps<value_columns<Cache, size>>(state, a, value_scale);
 }
 
 template <typename T, int size>
-void launch(const AttentionShape& shape, const Arguments& arguments, void* o, cudaStream_t stream) {
-  const auto splits = static_cast<unsigned>(attention_splits(shape));
-  const dim3 blocks(static_cast<unsigned>(shape.batch * shape.kv_heads), splits);
-  attention_decode<T, size><<<blocks, 32 * warps, 0, stream>>>(arguments);
-  attention_combine<T, size><<<static_cast<unsigned>(shape.batch * shape.heads), size, 0, stream>>>(
-      arguments.partial, arguments.statistics, static_cast<T*>(o), arguments.heads,
-      static_cast<int>(splits));
+void launch(const DecodeShape& shape, const Arguments& arguments, cudaStream_t stream) {
+  const dim3 blocks(static_cast<unsigned>(shape.batch * shape.kv_heads),
+                    static_cast<unsigned>(attention_splits(shape.context)));
+  if (shape.cache == Element::e4m3)
+    attention_decode<T, std::uint8_t, size><<<blocks, 32 * warps, 0, stream>>>(arguments);
+  else
+    attention_decode<T, T, size><<<blocks, 32 * warps, 0, stream>>>(arguments);
 }
 
 }  // namespace
 
-void launch_attention_decode(const AttentionShape& shape, const void* q, const void* k,
-                             const void* v, void* o, void* partial, void* statistics,
+void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& operands,
                              cudaStream_t stream) {
-  const std::int64_t splits = attention_splits(shape);
-  const Arguments arguments = {
-      q,
-      k,
-      v,
-      static_cast<float*>(partial),
-      static_cast<float*>(statistics),
-      static_cast<int>(shape.heads / shape.kv_heads),
-      static_cast<int>(shape.context),
-      static_cast<int>((shape.context + splits * step - 1) / (splits * step) * step),
-      1.44269504f / sqrtf(static_cast<float>(shape.head_size))};
+  const auto chunk = static_cast<int>(attention_chunk(shape.context));
+  auto* partial = static_cast<float*>(operands.partial);
+  auto* statistics = static_cast<float*>(operands.statistics);
+  const auto* lengths = static_cast<const std::int32_t*>(operands.lengths);
+  const Arguments arguments = {operands.q,
+                               operands.k,
+                               operands.v,
+                               static_cast<const std::int32_t*>(operands.block_table),
+                               lengths,
+                               static_cast<const float*>(operands.scales),
+                               partial,
+                               statistics,
+                               static_cast<int>(shape.heads / shape.kv_heads),
+                               static_cast<int>(shape.kv_heads),
+                               static_cast<int>(pages_per_sequence(shape)),
+                               std::countr_zero(static_cast<unsigned>(shape.page)),
+                               chunk,
+                               1.44269504f / sqrtf(static_cast<float>(shape.head_size))};
   for_half_type(shape.type, [&](auto element) {
     using T = decltype(element);
-    const auto with_size = shape.head_size == 64 ? launch<T, 64> : launch<T, 128>;
-    with_size(shape, arguments, o, stream);
+    const auto with_size = shape.head_size == 64    ? launch<T, 64>
+                           : shape.head_size == 128 ? launch<T, 128>
+                                                    : launch<T, 256>;
+    with_size(shape, arguments, stream);
   });
   GPU_CHECK(cudaGetLastError());
+  launch_attention_combine(
+      {shape.batch * shape.kv_heads, shape.kv_heads, shape.heads / shape.kv_heads, shape.head_size,
+       attention_splits(shape.context), chunk, shape.type},
+      partial, statistics, lengths, operands.o, stream);
 }
 
 }  // namespace warpmeter

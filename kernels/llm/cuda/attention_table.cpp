@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 #include "kernels/llm/attention.h"
+#include "kernels/llm/cuda/attention_points.h"
 #include "kernels/llm/cuda/launch_attention.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
-#include "kernels/llm/points.h"
 
 namespace warpmeter {
 namespace {
@@ -18,17 +18,14 @@ Refusal matrix_attention(const AttentionShape& s) {
   return fmt::format("{} heads over {} KV heads leave a rest", s.heads, s.kv_heads);
 }
 
-Refusal decode_attention(const AttentionShape& s) {
+Refusal decode_attention(const DecodeShape& s) {
   if (auto reason = matrix_attention(s)) return reason;
-  if (s.heads / s.kv_heads <= 8) return std::nullopt;
-  return fmt::format("{} heads over {} KV heads; at most 8 each", s.heads, s.kv_heads);
-}
-
-// Prompts of as many tokens as the contexts of decoding, with the same split.
-std::vector<Parameters> attention_prefill_points(int threads, Effort effort) {
-  std::vector<Parameters> points = half_type_points<attention_points>(threads, effort);
-  for (Parameters& point : points) point["kernel"] = point["family"] = "attention.prefill";
-  return points;
+  if (s.heads / s.kv_heads > 8)
+    return fmt::format("{} heads over {} KV heads; at most 8 each", s.heads, s.kv_heads);
+  if (s.page < 16 || (s.page & (s.page - 1)) != 0)
+    return fmt::format("pages of {}; a power of two from 16 on", s.page);
+  if (s.cache == s.type || s.cache == Element::e4m3) return std::nullopt;
+  return "a cache of " + to_string(s.cache) + "; there is e4m3 and the type of the queries";
 }
 
 const Row<AttentionShape> attention_prefill = {
@@ -45,25 +42,29 @@ const Row<AttentionShape> attention_prefill = {
     },
     matrix_attention};
 
-// The host's kernel passes its scores through memory, this one the results of its chunks.
-Work attention_decode_work(const AttentionShape& shape) {
-  Work work = attention_work(shape);
-  const auto parts = static_cast<double>(shape.batch * shape.heads * attention_splits(shape));
-  work.working_set =
-      work.bytes_read + work.bytes_written + 4 * parts * (static_cast<double>(shape.head_size) + 2);
-  work.launches = 2;
-  return work;
+// Without `page` 16 positions, without `cache` the type of the queries.
+DecodeShape decode_shape(const Parameters& p) {
+  DecodeShape shape{attention_shape(p), 16, type_of(p)};
+  if (number(p, "page")) shape.page = count(p, "page");
+  if (const auto cache = word(p, "cache")) shape.cache = parse_element(*cache);
+  return shape;
 }
 
-const Row<AttentionShape> attention_decode = {
+const Row<DecodeShape> attention_decode = {
     "kernel.attention.decode",
-    "Heads that share K and V as rows of mma.sync m16n8k16; online softmax; split context.",
-    half_type_points<attention_points>,
-    attention_shape,
-    attention_decode_work,
-    attention_decode_problem,
-    [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
-      launch_attention_decode(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
+    "Paged cache; heads that share K and V as columns of mma.sync m16n8k16; online softmax; split "
+    "context.",
+    attention_decode_points,
+    decode_shape,
+    paged_attention_work,
+    [](const DecodeShape& shape, std::uint32_t seed) {
+      const std::vector<std::int32_t> lengths(static_cast<std::size_t>(shape.batch),
+                                              static_cast<std::int32_t>(shape.context));
+      return attention_decode_problem(shape, lengths, seed);
+    },
+    [](const DecodeShape& shape, Operands p, cudaStream_t stream) {
+      launch_attention_decode(shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]},
+                              stream);
     },
     decode_attention};
 

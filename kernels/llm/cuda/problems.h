@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 
 #include "kernels/llm/attention_layout.h"
+#include "kernels/llm/attention_shapes.h"
 #include "kernels/llm/operand.h"
 #include "kernels/llm/shapes.h"
 
@@ -36,7 +38,9 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
 Problem kv_append_problem(const KvAppendShape& shape, std::uint32_t seed);
-Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
+// `lengths`: positions of each sequence, at most shape.context.
+Problem attention_decode_problem(const DecodeShape& shape, std::span<const std::int32_t> lengths,
+                                 std::uint32_t seed);
 // Operands qkv and o.
 Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLayout& layout,
                                   std::uint32_t seed);

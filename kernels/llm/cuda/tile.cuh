@@ -73,6 +73,13 @@ __device__ __forceinline__ uint4 load_transposed(const void* row) {
   return v;
 }
 
+// An 8 x 8 matrix in registers, lane i with elements 2 (i % 4), + 1 of row i / 4, transposed.
+__device__ __forceinline__ unsigned transposed(unsigned row) {
+  unsigned column;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(column) : "r"(row));
+  return column;
+}
+
 __device__ __forceinline__ void store_pair(__nv_bfloat16* at, float low, float high) {
   *reinterpret_cast<__nv_bfloat162*>(at) = __floats2bfloat162_rn(low, high);
 }

@@ -44,6 +44,12 @@ __device__ __forceinline__ uint4 load16_in_order(const void* at) {
   return v;
 }
 
+__device__ __forceinline__ uint2 load8(const void* at) {
+  uint2 v;
+  asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(at));
+  return v;
+}
+
 __device__ __forceinline__ void store16(void* at, uint4 v) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v.x), "r"(v.y), "r"(v.z),
                "r"(v.w)
