@@ -95,14 +95,17 @@ class Running(Commands):
         self.assertEqual((product["model"], product["phase"], product["count"]), ("small", "decode", 2))
         self.assertEqual((product["m"], product["n"], product["k"]), (1, 128, 192))
         self.assertEqual((product["split"], product["residency"]), ("held_out", "cold"))
-        for line in done.stderr.splitlines():
-            if "is not run" in line:
-                self.assertRegex(line, r"^kernels: \S+ \(kernel\.\S+, \d+ per step\) is not run: ")
-        return points
+        missing = [line for line in done.stderr.splitlines() if "is not run" in line]
+        for line in missing:
+            self.assertRegex(line, r"^kernels: \S+ \(kernel\.\S+, \d+ per step\) is not run: ")
+        if missing:
+            self.assertEqual(done.returncode, 2)
+        return points, missing
 
     def test_a_step_runs_on_the_host(self):
         done = self.run_step("kernels", "--device", "cpu", "--type", "f32", "--context", "32")
-        self.check(done, ["embedding", "qkv", "attention", "ffn_swiglu", "lm_head"])
+        _, missing = self.check(done, ["embedding", "qkv", "attention", "ffn_swiglu", "lm_head"])
+        self.assertTrue(any(line.startswith("kernels: rope ") for line in missing), missing)  # on GPUs only
 
     def test_ids_choose_from_the_step(self):
         done = self.run_step("kernels", "kernel.swiglu", "--device", "cpu", "--type", "f32", "--context", "32")
@@ -113,7 +116,7 @@ class Running(Commands):
     @unittest.skipUnless(WITH_CUDA, "built without CUDA")
     def test_a_step_runs_on_the_emulated_gpu(self):
         done = self.run_step("--emulate", "tiny", "kernels", "--context", "32")
-        points = self.check(done, ["embedding", "qkv", "rope", "attention", "ffn_swiglu", "lm_head"])
+        points, _ = self.check(done, ["embedding", "qkv", "rope", "attention", "ffn_swiglu", "lm_head"])
         self.assertEqual(points["rope"]["parameters"]["heads"], 3)
 
     @unittest.skipUnless(WITH_CUDA, "built without CUDA")

@@ -166,7 +166,8 @@ TEST(StepKernels, SumOverRanksAfterEachHalfOfALayer) {
 TEST(StepKernels, KeepEveryCopyOfEveryToken) {
   for (const char* name : {"qwen3-moe", "deepseek-v3", "gpt-oss-120b"}) {
     const ModelConfig model = load_model(name);
-    for (const auto& [tp, ep] : {std::pair{1, 1}, {1, 8}, {4, 4}, {4, 2}, {2, 8}, {1, 16}}) {
+    for (const auto& [tp, ep] :
+         {std::pair{1, 1}, {1, 8}, {4, 4}, {4, 2}, {2, 8}, {1, 16}, {16, 16}}) {
       for (const std::int64_t batch : {1, 3, 64}) {
         const StepOptions options{Phase::decode, batch, 128, tp, ep, Element::bf16};
         const std::int64_t groups = std::max(1, ep / tp);
