@@ -24,6 +24,9 @@ inline constexpr LlmModel llama3_8b = {"Llama-3-8B", 4096, 14336, 32, 8, 128, 0,
 // hidden_size / heads), num_experts (8 per token), vocab_size.
 inline constexpr LlmModel qwen3_30b_a3b = {"Qwen3-30B-A3B", 2048, 768, 32, 4, 128, 128, 151936};
 
+// config.json of google/gemma-2b: as above; head_dim is its own number.
+inline constexpr LlmModel gemma_2b = {"Gemma-2B", 2048, 16384, 8, 1, 256, 0, 256000};
+
 // Columns of the weights of a layer's linear maps.
 constexpr std::int64_t qkv_columns(const LlmModel& m) {
   return (m.heads + 2 * m.kv_heads) * m.head_size;
