@@ -54,7 +54,7 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
 // pages of a step and of several.
 TEST_P(AttentionKernels, DecodeIsRightAtTheEdges) {
   for (const Element cache : {GetParam(), Element::e4m3})
-    for (const std::int64_t size : {64, 128})
+    for (const std::int64_t size : {64, 128, 256})
       for (const auto& [batch, heads, kv_heads, context, page] :
            {std::array<std::int64_t, 5>{1, 1, 1, 1, 16},
             {1, 4, 1, 7, 32},
@@ -104,7 +104,7 @@ TEST_P(AttentionKernels, DecodeCounts) {
 
 // One token, a part of a warp's, of a block's, whole blocks, several; shared and own KV heads.
 TEST_P(AttentionKernels, PrefillIsRightAtTheEdges) {
-  for (const std::int64_t size : {64, 128})
+  for (const std::int64_t size : {64, 128, 256})
     for (const auto& [batch, heads, kv_heads, context] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
                                                           {1, 2, 1, 7},
                                                           {2, 3, 3, 33},
@@ -132,18 +132,20 @@ TEST_P(AttentionKernels, PrefillTakesAnyLayout) {
 }
 
 TEST_P(AttentionKernels, PrefillCounts) {
-  const AttentionShape shape{1, 2, 1, 128, 256, GetParam()};
-  const Counted counted = prefill(shape, packed_layout(shape));
-  const Work work = causal_attention_work(shape);
-  expect_compulsory_dram(counted, work);
-  // Tiles of 64 x 64, those on the diagonal whole: 1 + 2 + 3 + 4 per head.
-  const double scores = 2 * 10 * 64 * 64;
-  EXPECT_EQ(2 * macs(counted), 4 * scores * 128);
-  EXPECT_LT(work.ops.at(to_string(GetParam())), 4 * scores * 128);
-  // Each score once, 64 of a row and step together one for its sums in each of four lanes, and the
-  // division of each row by its weight in four lanes.
-  EXPECT_EQ(counted.of("special_function"), scores + 4 * scores / 64 + 2 * 4 * 256);
-  EXPECT_EQ(counted.shared_conflicts, 0);
+  for (const auto& [size, tokens, keys] : {std::array<int, 3>{128, 256, 64}, {256, 128, 32}}) {
+    const AttentionShape shape{1, 2, 1, size, tokens, GetParam()};
+    const Counted counted = prefill(shape, packed_layout(shape));
+    const Work work = causal_attention_work(shape);
+    expect_compulsory_dram(counted, work);
+    // Tiles of 64 x 64, those on the diagonal whole: 1 + 2 + ... per head.
+    const double blocks = tokens / 64.0, scores = 2 * blocks * (blocks + 1) / 2 * 64 * 64;
+    EXPECT_EQ(2 * macs(counted), 4 * scores * size);
+    EXPECT_LT(work.ops.at(to_string(GetParam())), 4 * scores * size);
+    // Each score once, `keys` of a row and step together one for its sums in each of four lanes,
+    // and the division of each row by its weight in four lanes.
+    EXPECT_EQ(counted.of("special_function"), scores + 4 * scores / keys + 2 * 4 * tokens);
+    EXPECT_EQ(counted.shared_conflicts, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, AttentionKernels, testing::Values(Element::bf16, Element::f16),

@@ -16,35 +16,54 @@ using namespace point_words;
 constexpr const char* e4m3 = "e4m3";
 constexpr double default_page = 16;
 
-struct DecodePoint {
+struct AttentionPoint {
   const LlmModel& model;
-  std::int64_t batch, context, page;
-  const char* cache;
+  std::int64_t batch, context;
+  const char* type;
   const char* residency;
   Effort from;
 };
 
+constexpr AttentionPoint prefill[] = {
+    {gemma_2b, 1, 512, bf16, hot, standard},
+    {gemma_2b, 1, 2048, bf16, hot, standard},
+    {gemma_2b, 1, 1024, bf16, hot, standard},
+    {gemma_2b, 1, 4096, bf16, cold, thorough},
+};
+
+struct DecodePoint {
+  AttentionPoint point;
+  std::int64_t page;
+  const char* cache;
+};
+
 constexpr DecodePoint decode[] = {
-    {llama, 1, 512, 16, e4m3, hot, quick},      {llama, 8, 2048, 16, e4m3, hot, standard},
-    {llama, 4, 2048, 16, e4m3, cold, standard}, {llama, 4, 2048, 64, bf16, cold, standard},
-    {llama, 4, 4096, 16, e4m3, hot, standard},  {llama, 4, 1024, 16, e4m3, cold, thorough},
-    {qwen, 8, 1024, 16, e4m3, hot, standard},   {qwen, 16, 4096, 64, e4m3, hot, thorough},
+    {{llama, 1, 512, bf16, hot, quick}, 16, e4m3},
+    {{llama, 8, 2048, bf16, hot, standard}, 16, e4m3},
+    {{llama, 4, 2048, bf16, cold, standard}, 16, e4m3},
+    {{llama, 4, 2048, bf16, cold, standard}, 64, bf16},
+    {{llama, 4, 4096, bf16, hot, standard}, 16, e4m3},
+    {{llama, 4, 1024, bf16, cold, thorough}, 16, e4m3},
+    {{qwen, 8, 1024, bf16, hot, standard}, 16, e4m3},
+    {{qwen, 16, 4096, bf16, hot, thorough}, 64, e4m3},
+    {{gemma_2b, 8, 2048, bf16, cold, standard}, 16, bf16},
+    {{gemma_2b, 16, 512, bf16, hot, standard}, 16, bf16},
+    {{gemma_2b, 8, 4096, bf16, cold, standard}, 16, bf16},
+    {{gemma_2b, 8, 4096, bf16, cold, thorough}, 16, e4m3},
 };
 
 const char* split_of(const LlmModel& model, std::int64_t context) {
   return &model != &qwen && (context == 512 || context == 2048) ? fit : held_out;
 }
 
-Parameters decode_point(const DecodePoint& row, int threads) {
-  Parameters point = point_of("attention.decode", "attention.decode", row.model,
-                              split_of(row.model, row.context), bf16, row.residency, threads);
+Parameters attention_point(const char* kernel, const AttentionPoint& row, int threads) {
+  Parameters point = point_of(kernel, kernel, row.model, split_of(row.model, row.context), row.type,
+                              row.residency, threads);
   point["batch"] = double(row.batch);
   point["context"] = double(row.context);
   point["heads"] = double(row.model.heads);
   point["kv_heads"] = double(row.model.kv_heads);
   point["head_size"] = double(row.model.head_size);
-  point["page"] = double(row.page);
-  point["cache"] = row.cache;
   return point;
 }
 
@@ -53,6 +72,8 @@ Parameters decode_point(const DecodePoint& row, int threads) {
 std::vector<Parameters> attention_prefill_points(int threads, Effort effort) {
   std::vector<Parameters> points = half_type_points<attention_points>(threads, effort);
   for (Parameters& point : points) point["kernel"] = point["family"] = "attention.prefill";
+  for (const AttentionPoint& row : prefill)
+    if (row.from <= effort) points.push_back(attention_point("attention.prefill", row, threads));
   return points;
 }
 
@@ -62,8 +83,12 @@ std::vector<Parameters> attention_decode_points(int threads, Effort effort) {
     point["page"] = default_page;
     point["cache"] = *word(point, "type");
   }
-  for (const DecodePoint& row : decode)
-    if (row.from <= effort) points.push_back(decode_point(row, threads));
+  for (const DecodePoint& row : decode) {
+    if (row.point.from > effort) continue;
+    points.push_back(attention_point("attention.decode", row.point, threads));
+    points.back()["page"] = double(row.page);
+    points.back()["cache"] = row.cache;
+  }
   return points;
 }
 

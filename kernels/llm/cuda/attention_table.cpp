@@ -12,8 +12,8 @@ namespace {
 
 Refusal matrix_attention(const AttentionShape& s) {
   if (auto reason = half_type(s)) return reason;
-  if (s.head_size != 64 && s.head_size != 128)
-    return fmt::format("head size {}; there is 64 and 128", s.head_size);
+  if (s.head_size != 64 && s.head_size != 128 && s.head_size != 256)
+    return fmt::format("head size {}; there is 64, 128 and 256", s.head_size);
   if (s.heads % s.kv_heads == 0) return std::nullopt;
   return fmt::format("{} heads over {} KV heads leave a rest", s.heads, s.kv_heads);
 }

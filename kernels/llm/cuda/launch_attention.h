@@ -26,7 +26,7 @@ struct DecodeOperands {
 void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& operands,
                              cudaStream_t stream);
 
-// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64 or 128. For
+// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64, 128 or 256. For
 // packed_layout and contiguous_layout, q, k and v are the same pointer.
 void launch_attention_prefill(const AttentionShape& shape, const AttentionLayout& layout,
                               const void* q, const void* k, const void* v, void* o,
