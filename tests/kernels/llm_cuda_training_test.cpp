@@ -4,6 +4,7 @@
 // and counters against work models.
 #include <cmath>
 
+#include "kernels/llm/cross_entropy.h"
 #include "kernels/llm/cuda/launch_training.h"
 #include "kernels/llm/cuda/training_problems.h"
 #include "kernels/llm/rms_norm_backward.h"
@@ -48,11 +49,34 @@ TEST(TrainingReference, OfRmsNormAgreesWithFiniteDifferences) {
   }
 }
 
+TEST(TrainingReference, OfCrossEntropyAgreesWithFiniteDifferences) {
+  const Values logits = {0.3, -1.2, 2.5, 0.01};
+  for (std::size_t target = 0; target < logits.size(); ++target) {
+    double sum = 0;
+    for (const double logit : logits) sum += std::exp(logit);
+    const auto row = cross_entropy_row(logits, static_cast<std::int64_t>(target));
+    EXPECT_NEAR(row.loss, -std::log(std::exp(logits[target]) / sum), 1e-14);
+    for (std::size_t c = 0; c < logits.size(); ++c)
+      EXPECT_NEAR(row.gradient[c],
+                  slope(logits, c,
+                        [&](const Values& v) {
+                          return cross_entropy_row(v, static_cast<std::int64_t>(target)).loss;
+                        }),
+                  1e-7);
+  }
+}
+
 class Training : public OnEmulatedGpu {
  protected:
   Counted rms_norm_backward(const RowsShape& shape) {
     return run(rms_norm_backward_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
       launch_rms_norm_backward(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
+    });
+  }
+  Counted cross_entropy(const RowsShape& shape, Problem problem) {
+    const float scale = cross_entropy_scale(shape);
+    return run(std::move(problem), [=](Operands p, cudaStream_t stream) {
+      launch_cross_entropy(shape, p[0], p[1], p[2], p[3], scale, stream);
     });
   }
 };
@@ -78,6 +102,38 @@ TEST_F(Training, RmsNormBackwardIsRightAtTheEdges) {
     }
 }
 
+// Less than a vector, several parts, all threads; targets first and last; one row ignored.
+TEST_F(Training, CrossEntropyIsRightAtTheEdges) {
+  for (const Element type : row_types)
+    for (const std::int64_t columns : {1, 7, 24, 1000, 2049, 20008}) {
+      const RowsShape shape{4, columns, type};
+      SCOPED_TRACE(text(shape));
+      Problem problem = cross_entropy_problem(shape, 3);
+      std::int32_t* targets = problem.operands[1].i32();
+      targets[0] = 0;
+      targets[1] = static_cast<std::int32_t>(columns) - 1;
+      targets[2] = ignored_target;
+      cross_entropy(shape, std::move(problem));
+    }
+}
+
+// Equal logits: every term of the gradient is known, and so is the loss.
+TEST_F(Training, CrossEntropyOfEqualLogitsIsTheLogarithmOfTheirNumber) {
+  const RowsShape shape{2, 4096, Element::f32};
+  Problem problem = cross_entropy_problem(shape, 3);
+  std::fill_n(problem.operands[0].f32(), 2 * 4096, -7.5f);
+  std::fill_n(problem.operands[1].i32(), 2, 5);
+  const Operand &loss = problem.operands[2], &gradient = problem.operands[3];
+  problem.verify = [&] {
+    for (std::int64_t row = 0; row < 2; ++row) {
+      EXPECT_NEAR(loss.at(row), std::log(4096), 1e-5);
+      EXPECT_NEAR(gradient.at(row * 4096 + 5), 0.5 * (1.0 / 4096 - 1), 1e-7);
+      EXPECT_NEAR(gradient.at(row * 4096 + 6), 0.5 / 4096, 1e-9);
+    }
+  };
+  cross_entropy(shape, std::move(problem));
+}
+
 class TrainingCounters : public Training, public testing::WithParamInterface<Element> {};
 
 TEST_P(TrainingCounters, OfRmsNormBackward) {
@@ -90,6 +146,21 @@ TEST_P(TrainingCounters, OfRmsNormBackward) {
   // Four products and four multiply-adds (g dy is formed twice). Each thread of each row: two
   // reductions, epsilon, three products and a change of sign. The sums of the blocks.
   EXPECT_EQ(counted.of("fp32"), 8 * elements + 64 * threads * 25 + 1024 * (blocks + 31));
+}
+
+TEST_P(TrainingCounters, OfCrossEntropy) {
+  const RowsShape shape{12, 4096, GetParam()};
+  const double elements = 12 * 4096, threads = 12 * 256;
+  const auto vectors = static_cast<double>(bytes_of(GetParam()));  // of a thread's 16 elements
+  const Counted counted = cross_entropy(shape, cross_entropy_problem(shape, 3));
+  expect_compulsory_dram(counted, cross_entropy_work(shape));
+  // Maximum, multiply-add, sum, and again multiply-add, product. Each thread: two reductions, two
+  // to rescale its sum at each vector and three at the end. Each row: loss and the target's
+  // gradient.
+  EXPECT_EQ(counted.of("fp32"), 5 * elements + threads * (23 + 2 * vectors) + 12 * 19);
+  // Both passes take each exponential. Each thread: rescaling, a division; the target's again.
+  EXPECT_EQ(counted.of("special_function"),
+            2 * cross_entropy_work(shape).ops.at("exp") + threads * (vectors + 2) + 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, TrainingCounters, testing::ValuesIn(row_types),

@@ -19,4 +19,9 @@ void launch_rms_norm_backward(const RowsShape& shape, const void* x, const void*
                               const void* dy, void* dx, void* dgain, void* partial,
                               cudaStream_t stream);
 
+// logits, gradient [rows, columns], targets [rows] of i32, columns or ignored_target, loss [rows]
+// of f32; f32 or bf16. gradient may not be logits.
+void launch_cross_entropy(const RowsShape& shape, const void* logits, const void* targets,
+                          void* loss, void* gradient, float scale, cudaStream_t stream);
+
 }  // namespace warpmeter

@@ -2,7 +2,10 @@
 // Copyright the warpmeter authors
 #include "kernels/llm/cuda/training_problems.h"
 
+#include <random>
+
 #include "kernels/llm/check.h"
+#include "kernels/llm/cross_entropy.h"
 #include "kernels/llm/rms_norm_backward.h"
 
 namespace warpmeter {
@@ -29,6 +32,25 @@ Problem rms_norm_backward_problem(const RowsShape& shape, std::uint32_t seed) {
   problem.checked_results = (static_cast<std::int64_t>(rows.size()) + 1) * shape.columns;
   problem.verify = [=, &x, &gain, &dy, &dx, &dgain] {
     check_rms_norm_backward(shape, rows, {x, gain, dy, dx, dgain});
+  };
+  return problem;
+}
+
+Problem cross_entropy_problem(const RowsShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& logits =
+      add(problem, "logits", Role::input, shape.type, shape.rows * shape.columns);
+  const Operand& targets = add(problem, "targets", Role::input, Element::i32, shape.rows);
+  const Operand& loss = add(problem, "loss", Role::output, Element::f32, shape.rows);
+  const Operand& gradient = add(problem, "gradient", Role::output, shape.type, logits.count);
+  fill_normal(logits, seed, 3);
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<std::int32_t> any(0, static_cast<std::int32_t>(shape.columns) - 1);
+  for (std::int64_t row = 0; row < shape.rows; ++row) targets.i32()[row] = any(random);
+  const auto rows = sampled(shape.rows, 8, seed);
+  problem.checked_results = static_cast<std::int64_t>(rows.size()) * (shape.columns + 1);
+  problem.verify = [=, &logits, &targets, &loss, &gradient] {
+    check_cross_entropy(shape, rows, {logits, targets, loss, gradient});
   };
   return problem;
 }

@@ -7,5 +7,6 @@
 namespace warpmeter {
 
 Problem rms_norm_backward_problem(const RowsShape& shape, std::uint32_t seed);
+Problem cross_entropy_problem(const RowsShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter

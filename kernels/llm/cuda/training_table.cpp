@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
+#include "kernels/llm/cross_entropy.h"
 #include "kernels/llm/cuda/launch_training.h"
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
@@ -30,8 +31,22 @@ const Row<RowsShape> rms_norm_backward = {
     },
     backward_in_registers};
 
+const Row<RowsShape> cross_entropy = {
+    "kernel.cross_entropy",
+    "One block per row, loss and gradient: an online pass for maximum and sum, and a second read.",
+    cross_entropy_points,
+    rows_shape,
+    cross_entropy_work,
+    cross_entropy_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_cross_entropy(shape, p[0], p[1], p[2], p[3], cross_entropy_scale(shape), stream);
+    },
+    row_type};
+
 }  // namespace
 
-std::vector<Benchmark> cuda_training_kernels() { return {benchmark(rms_norm_backward)}; }
+std::vector<Benchmark> cuda_training_kernels() {
+  return {benchmark(rms_norm_backward), benchmark(cross_entropy)};
+}
 
 }  // namespace warpmeter
