@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Benchmark> rows_with_models() {
   std::vector<Benchmark> rows;
-  for (const auto& family : {cuda_routing_kernels})
+  for (const auto& family : {cuda_routing_kernels, cuda_training_kernels})
     for (Benchmark& row : family()) rows.push_back(std::move(row));
   return rows;
 }

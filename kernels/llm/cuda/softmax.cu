@@ -2,19 +2,13 @@
 // Copyright the warpmeter authors
 #include "cuda/check.h"
 #include "kernels/llm/cuda/dispatch.cuh"
+#include "kernels/llm/cuda/exponentials.cuh"
 #include "kernels/llm/cuda/launch.h"
-#include "kernels/llm/cuda/reduce.cuh"
 
 namespace warpmeter {
 namespace {
 
 constexpr int per_thread = columns_in_registers / 1024;
-constexpr float log2_e = 1.44269504f;
-
-// exp(value - top), with top_log2 = top log2(e): one multiply-add and ex2.approx.
-__device__ __forceinline__ float exp_below(float value, float top_log2) {
-  return exp2_approximate(fmaf(value, log2_e, -top_log2));
-}
 
 // One block per row. Each thread keeps its elements in registers, so that x is read once and each
 // exponential is taken once.
@@ -52,31 +46,18 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// Rows that registers cannot hold: maximum and sum in one pass (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", arXiv:1805.02867), the result in a second one.
+// Rows that registers cannot hold: maximum and sum in one pass, the result in a second one.
 template <typename T, int width>
 __global__ void __launch_bounds__(1024)
     softmax_online(const T* __restrict__ x, T* __restrict__ y, int columns) {
   x += std::int64_t{blockIdx.x} * columns;
   y += std::int64_t{blockIdx.x} * columns;
+  const Exponentials row = sum_exponentials<T, width>(x, columns);
+  const float top_log2 = row.top * log2_e, scale = 1 / row.sum;
   const int stride = static_cast<int>(blockDim.x) * width;
-  float values[width];
-  float top = Max::neutral, sum = 0;
 #pragma unroll 4
   for (int at = static_cast<int>(threadIdx.x) * width; at < columns; at += stride) {
-    load(x + at, values);
-    float higher = top;
-#pragma unroll
-    for (int i = 0; i < width; ++i) higher = fmaxf(higher, values[i]);
-    sum *= exp_below(top, higher * log2_e);
-    top = higher;
-#pragma unroll
-    for (int i = 0; i < width; ++i) sum += exp_below(values[i], top * log2_e);
-  }
-  const float top_log2 = reduce_block<Max>(top) * log2_e;
-  const float scale = 1 / reduce_block<Add>(sum * exp_below(top, top_log2));
-#pragma unroll 4
-  for (int at = static_cast<int>(threadIdx.x) * width; at < columns; at += stride) {
+    float values[width];
     load(x + at, values);
 #pragma unroll
     for (int i = 0; i < width; ++i) values[i] = exp_below(values[i], top_log2) * scale;
