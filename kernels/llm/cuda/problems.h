@@ -35,6 +35,8 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed);
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in place
 Problem kv_append_problem(const KvAppendShape& shape, std::uint32_t seed);
+Problem quantize_token_problem(const RowsShape& shape, std::uint32_t seed);
+Problem quantize_block_problem(const RowsShape& shape, std::uint32_t seed);
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
