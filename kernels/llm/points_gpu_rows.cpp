@@ -43,6 +43,17 @@ constexpr RowsPoint geglu[] = {
     {gemma_7b, held_out, 1024, gemma_7b.intermediate, bf16, hot, standard},
 };
 
+// Of quantize.token and quantize.block: inputs of the QKV and of the down product.
+constexpr RowsPoint quantize[] = {
+    {llama, fit, 1, llama.hidden, bf16, hot, quick},
+    {llama, fit, 64, llama.intermediate, bf16, cold, standard},
+    {llama, fit, 2048, llama.hidden, bf16, hot, standard},
+    {llama, fit, 2048, llama.intermediate, bf16, hot, thorough},
+    {qwen, held_out, 8, qwen.hidden, bf16, hot, quick},
+    {qwen, held_out, 256, qwen.hidden, bf16, cold, standard},
+    {qwen, held_out, 4096, qwen.intermediate, bf16, hot, standard},
+};
+
 // Tokens of `batch` sequences, equally many each. Its group is the model.
 struct KvAppendPoint {
   const LlmModel& model;
@@ -95,6 +106,14 @@ std::vector<Parameters> geglu_points(int threads, Effort effort) {
 
 std::vector<Parameters> geglu_packed_points(int threads, Effort effort) {
   return rows_points(geglu, "geglu.packed", "geglu", threads, effort);
+}
+
+std::vector<Parameters> quantize_token_points(int threads, Effort effort) {
+  return rows_points(quantize, "quantize.token", "quantize", threads, effort);
+}
+
+std::vector<Parameters> quantize_block_points(int threads, Effort effort) {
+  return rows_points(quantize, "quantize.block", "quantize", threads, effort);
 }
 
 std::vector<Parameters> rope_packed_points(int threads, Effort effort) {

@@ -38,6 +38,16 @@ __device__ __forceinline__ std::uint32_t to_e4m3_pair(float low, float high) {
 }
 #endif
 
+// The scale of a group whose largest magnitude is `top`.
+__device__ __forceinline__ float scale_for(float top) { return top > 0 ? top / 448 : 1.0f; }
+
+template <int width>
+__device__ __forceinline__ float larger_magnitude(float top, const float (&values)[width]) {
+#pragma unroll
+  for (int i = 0; i < width; ++i) top = fmaxf(top, fabsf(values[i]));
+  return top;
+}
+
 // The quotients values / scale as e4m3: 16 by one access (`at` aligned to 16 bytes), or one.
 template <int width>
 __device__ __forceinline__ void store_quotients(E4m3* at, const float (&values)[width],
@@ -55,18 +65,23 @@ __device__ __forceinline__ void store_quotients(E4m3* at, const float (&values)[
   }
 }
 
+template <typename T>
+__device__ __forceinline__ void unpack_16(const uint4& low, const uint4& high,
+                                          float (&values)[16]) {
+  float first[8], second[8];
+  unpack<T>(low, first);
+  unpack<T>(high, second);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) values[i] = first[i], values[8 + i] = second[i];
+}
+
 // 16 elements of two bytes by two accesses (`at` aligned to 16 bytes), or one, as f32.
 template <typename T, int width>
 __device__ __forceinline__ void load_16(const T* at, float (&values)[width]) {
-  if constexpr (width == 1) {
+  if constexpr (width == 1)
     load(at, values);
-  } else {
-    float low[8], high[8];
-    load(at, low);
-    load(at + 8, high);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) values[i] = low[i], values[8 + i] = high[i];
-  }
+  else
+    unpack_16<T>(load16(at), load16(at + 8), values);
 }
 
 // Two e4m3 numbers, which stand in the high byte of each half of `pair`, as two of half precision,

@@ -56,6 +56,13 @@ void launch_rope(const RopeShape& shape, const void* x, const void* positions, c
 void launch_kv_append(const KvAppendShape& shape, const void* qkv, const void* slots,
                       const void* scales, void* k_cache, void* v_cache, cudaStream_t stream);
 
+// x [rows, columns] of bf16 or f16, y the same of e4m3; scales of f32 [rows], or per block [rows,
+// columns / 128 rounded up]. Per token at most columns_in_registers columns.
+void launch_quantize_token(const RowsShape& shape, const void* x, void* y, void* scales,
+                           cudaStream_t stream);
+void launch_quantize_block(const RowsShape& shape, const void* x, void* y, void* scales,
+                           cudaStream_t stream);
+
 // ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
                    cudaStream_t stream);
