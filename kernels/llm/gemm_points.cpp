@@ -128,4 +128,8 @@ std::vector<Parameters> gemm_fp8_points(int threads, Effort effort) {
   return of_type(gemm_points(many_tokens, "gemm.fp8", threads, effort), "e4m3");
 }
 
+std::vector<Parameters> gemm_int8_points(int threads, Effort effort) {
+  return of_type(gemm_points(many_tokens, "gemm.int8", threads, effort), "int8");
+}
+
 }  // namespace warpmeter

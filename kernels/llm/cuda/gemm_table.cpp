@@ -99,11 +99,31 @@ const Row<GemmShape> gemm_fp8 = {
     bytes_for_copies,
     without_wgmma};
 
+Refusal integers(const GemmShape& shape) {
+  if (shape.type != Element::int8)
+    return "type " + to_string(shape.type) + ": this kernel takes int8; kernel.gemm.prefill bf16";
+  if (shape.k < std::int64_t{1} << 17) return std::nullopt;
+  return fmt::format("k = {}: sums of products of int8 fit i32 below 131072", shape.k);
+}
+
+const Row<GemmShape> gemm_int8 = {
+    "kernel.gemm.int8",
+    "kernel.gemm.prefill with mma.sync m16n8k32 of int8, stages of k = 64, i32 sums, a factor per "
+    "row and per column.",
+    gemm_int8_points,
+    gemm_shape,
+    scaled_gemm_work,
+    scaled_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_int8(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    integers};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
   return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
-          benchmark(gemm_fp8)};
+          benchmark(gemm_fp8), benchmark(gemm_int8)};
 }
 
 }  // namespace warpmeter

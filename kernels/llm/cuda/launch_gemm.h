@@ -22,4 +22,9 @@ void launch_gemm_fp8(const GemmShape& shape, const void* activations, const void
                      const void* token_scales, const void* channel_scales, void* result,
                      cudaStream_t stream);
 
+// The same of int8, any n and k < 2^17, on all devices.
+void launch_gemm_int8(const GemmShape& shape, const void* activations, const void* weights,
+                      const void* token_scales, const void* channel_scales, void* result,
+                      cudaStream_t stream);
+
 }  // namespace warpmeter
