@@ -6,6 +6,7 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/gemm_scaled.h"
 #include "kernels/llm/points.h"
 
@@ -119,11 +120,31 @@ const Row<GemmShape> gemm_int8 = {
     },
     integers};
 
+Refusal whole_groups(const GemmShape& shape) {
+  if (auto reason = few_tokens(shape)) return reason;
+  if (shape.k % int4_group == 0) return std::nullopt;
+  return fmt::format("k = {}: must be whole groups of {}; kernel.gemm.decode takes any", shape.k,
+                     int4_group);
+}
+
+const Row<GemmShape> gemm_int4 = {
+    "kernel.gemm.int4",
+    "kernel.gemm.decode on 4-bit weights with a factor and a zero point per 128 of k: made 16-bit "
+    "numbers in registers, products summed per group by mma.sync, factors applied to these sums.",
+    half_type_points<gemm_int4_points>,
+    gemm_shape,
+    int4_gemm_work,
+    int4_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_int4(shape, p[0], p[1], p[2], p[3], stream);
+    },
+    whole_groups};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
   return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
-          benchmark(gemm_fp8), benchmark(gemm_int8)};
+          benchmark(gemm_fp8),     benchmark(gemm_int8),   benchmark(gemm_int4)};
 }
 
 }  // namespace warpmeter

@@ -31,5 +31,6 @@ Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed
 Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
+Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter
