@@ -2,6 +2,7 @@
 // Copyright the warpmeter authors
 #include <span>
 
+#include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/models.h"
 #include "kernels/llm/point_rows.h"
 #include "kernels/llm/points.h"
@@ -126,6 +127,17 @@ std::vector<Parameters> gemm_sm90_points(int threads, Effort effort) {
 
 std::vector<Parameters> gemm_fp8_points(int threads, Effort effort) {
   return of_type(gemm_points(many_tokens, "gemm.fp8", threads, effort), "e4m3");
+}
+
+std::vector<Parameters> gemm_int8_points(int threads, Effort effort) {
+  return of_type(gemm_points(many_tokens, "gemm.int8", threads, effort), "int8");
+}
+
+// Few tokens, as decoding has them; `type` is that of the activations.
+std::vector<Parameters> gemm_int4_points(int threads, Effort effort) {
+  std::vector<Parameters> points = gemm_points(decode, "gemm.int4", threads, effort);
+  for (Parameters& point : points) point["group"] = double(int4_group);
+  return points;
 }
 
 }  // namespace warpmeter

@@ -13,8 +13,8 @@ namespace {
 
 std::vector<Parameters> all_points(Effort effort) {
   std::vector<Parameters> all;
-  for (const auto& points :
-       {gemm_prefill_points, gemm_decode_points, gemm_sm90_points, gemm_fp8_points})
+  for (const auto& points : {gemm_prefill_points, gemm_decode_points, gemm_sm90_points,
+                             gemm_fp8_points, gemm_int8_points, gemm_int4_points})
     for (Parameters& point : points(1, effort)) all.push_back(std::move(point));
   return all;
 }
@@ -35,7 +35,7 @@ TEST(GemmPoints, HaveBothSidesAtEveryEffort) {
     for (const Parameters& point : all_points(effort))
       sides[*word(point, "family")].insert(*word(point, "split"));
     for (const auto& [family, split] : sides) EXPECT_EQ(split.size(), 2U) << family;
-    EXPECT_EQ(sides.size(), 4U);
+    EXPECT_EQ(sides.size(), 6U);
   }
 }
 

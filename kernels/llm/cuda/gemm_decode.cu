@@ -2,13 +2,14 @@
 // Copyright the warpmeter authors
 #include "cuda/check.h"
 #include "kernels/llm/cuda/dispatch.cuh"
+#include "kernels/llm/cuda/gemm_decode.cuh"
 #include "kernels/llm/cuda/launch.h"
-#include "kernels/llm/cuda/mma.cuh"
 
 namespace warpmeter {
 namespace {
 
-constexpr int warps = 8, outputs = 16, tokens_per_tile = 8;
+using namespace few_tokens;
+
 constexpr int k_step = 32;  // of a warp: each lane takes 8 elements of a row
 
 // Elements [at, at + 8) of a row of `columns`, zeros beyond its end; all zeros if `row` is null.
@@ -19,30 +20,28 @@ __device__ __forceinline__ uint4 load8(const T* row, int at, int columns) {
   uint4 raw = {};
   T* elements = reinterpret_cast<T*>(&raw);
 #pragma unroll
-  for (int i = 0; i < 8; ++i)
-    if (at + i < columns) elements[i] = row[at + i];
+  for (int i = 0; i < 8; ++i) {  // no branches
+    const T element = row[min(at + i, columns - 1)];
+    elements[i] = at + i < columns ? element : T();
+  }
   return raw;
 }
 
-// A block computes `outputs` columns of C for all tokens. The weights are the 16-row operand of
-// mma.sync, the tokens its 8 columns. The warps share k and add up in shared memory. Fragments come
-// from memory without shared memory between: a lane's 16 bytes of a row are k = 8 t ... 8 t + 7 for
-// both operands, which permutes k inside a step, and a sum does not depend on the order of k.
+// Fragments come from memory without shared memory between: a lane's 16 bytes of a row are k = 8 t
+// ... 8 t + 7 for both operands, which permutes k inside a step, and a sum does not depend on the
+// order of k.
 template <typename T, int tiles, int width>
 __global__ void __launch_bounds__(32 * warps)
     gemm_decode(const T* __restrict__ activations, const T* __restrict__ weights,
                 T* __restrict__ result, int m, int n, int k) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
   const int first = blockIdx.x * outputs;
-  const auto row_of = [k](const T* matrix, int row, int rows) {
-    return row < rows ? matrix + std::int64_t{row} * k : nullptr;
-  };
-  const T* low = row_of(weights, first + g, n);
-  const T* high = row_of(weights, first + g + 8, n);
+  const T* low = row_of(weights, first + g, n, k);
+  const T* high = row_of(weights, first + g + 8, n, k);
   const T* tokens[tiles];
 #pragma unroll
   for (int tile = 0; tile < tiles; ++tile)
-    tokens[tile] = row_of(activations, tile * tokens_per_tile + g, m);
+    tokens[tile] = row_of(activations, tile * tokens_per_tile + g, m, k);
 
   float4 sums[tiles] = {};
   // As many loads under way as registers allow.
@@ -57,39 +56,18 @@ __global__ void __launch_bounds__(32 * warps)
       multiply_add<T>(sums[tile], {a.z, b.z, a.w, b.w}, {x.z, x.w});
     }
   }
-
-  __shared__ float4 partial[warps][tiles][32];
-#pragma unroll
-  for (int tile = 0; tile < tiles; ++tile) partial[warp][tile][lane] = sums[tile];
-  __syncthreads();
-  // One result per thread: neighbours in a row of C.
-  const float* values = &partial[0][0][0].x;
-  for (int i = threadIdx.x; i < tiles * tokens_per_tile * outputs; i += 32 * warps) {
-    const int token = i / outputs, output = i % outputs;
-    if (token >= m || first + output >= n) continue;
-    const int column = token % tokens_per_tile;
-    const int element = 4 * (output % 8 * 4 + column / 2) + output / 8 * 2 + column % 2;
-    float sum = 0;
-#pragma unroll
-    for (int w = 0; w < warps; ++w)
-      sum += values[(w * tiles + token / tokens_per_tile) * 128 + element];
-    round_to(result[std::int64_t{token} * n + first + output], sum);
-  }
+  store_sums(sums, result, m, n, first);
 }
 
 template <typename T, int width>
 void launch(const GemmShape& shape, const T* activations, const T* weights, T* result,
             cudaStream_t stream) {
-  const auto with_tiles = [&](auto tiles) {
+  with_tiles(shape.m, [&](auto tiles) {
     gemm_decode<T, tiles, width>
         <<<static_cast<unsigned>((shape.n + outputs - 1) / outputs), 32 * warps, 0, stream>>>(
             activations, weights, result, static_cast<int>(shape.m), static_cast<int>(shape.n),
             static_cast<int>(shape.k));
-  };
-  if (shape.m <= 8) return with_tiles(std::integral_constant<int, 1>());
-  if (shape.m <= 16) return with_tiles(std::integral_constant<int, 2>());
-  if (shape.m <= 32) return with_tiles(std::integral_constant<int, 4>());
-  with_tiles(std::integral_constant<int, 8>());
+  });
 }
 
 }  // namespace

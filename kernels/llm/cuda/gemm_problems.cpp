@@ -4,6 +4,7 @@
 
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/gemm_scaled.h"
 
 namespace warpmeter {
@@ -34,6 +35,22 @@ Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
   const GemmReference expected(shape, p.activations, p.weights, 1, shape.k, seed + 4);
   problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
   problem.verify = [=] { check_scaled_gemm(shape, expected, p); };
+  return problem;
+}
+
+Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& a = add(problem, "activations", Role::input, shape.type, shape.m * shape.k);
+  const Operand& w = add(problem, "weights", Role::input, Element::u8, shape.n * shape.k / 2);
+  const Operand& groups =
+      add(problem, "groups", Role::input, shape.type, 2 * shape.n * shape.k / int4_group);
+  const Operand& c = add(problem, "result", Role::output, shape.type, shape.m * shape.n);
+  fill_activations(a, shape.k, seed);
+  const Operand plain("plain weights", Role::input, Element::f32, shape.n * shape.k);
+  fill_int4(shape, seed + 1, w, groups, plain);
+  const GemmReference expected(shape, a, plain, 1, shape.k, seed + 2);
+  problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
+  problem.verify = [=, &c] { expected.check(shape, c); };
   return problem;
 }
 

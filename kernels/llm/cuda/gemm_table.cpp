@@ -6,6 +6,7 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/gemm_scaled.h"
 #include "kernels/llm/points.h"
 
@@ -99,11 +100,51 @@ const Row<GemmShape> gemm_fp8 = {
     bytes_for_copies,
     without_wgmma};
 
+Refusal integers(const GemmShape& shape) {
+  if (shape.type != Element::int8)
+    return "type " + to_string(shape.type) + ": this kernel takes int8; kernel.gemm.prefill bf16";
+  if (shape.k < std::int64_t{1} << 17) return std::nullopt;
+  return fmt::format("k = {}: sums of products of int8 fit i32 below 131072", shape.k);
+}
+
+const Row<GemmShape> gemm_int8 = {
+    "kernel.gemm.int8",
+    "kernel.gemm.prefill with mma.sync m16n8k32 of int8, stages of k = 64, i32 sums, a factor per "
+    "row and per column.",
+    gemm_int8_points,
+    gemm_shape,
+    scaled_gemm_work,
+    scaled_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_int8(shape, p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    integers};
+
+Refusal whole_groups(const GemmShape& shape) {
+  if (auto reason = few_tokens(shape)) return reason;
+  if (shape.k % int4_group == 0) return std::nullopt;
+  return fmt::format("k = {}: must be whole groups of {}; kernel.gemm.decode takes any", shape.k,
+                     int4_group);
+}
+
+const Row<GemmShape> gemm_int4 = {
+    "kernel.gemm.int4",
+    "kernel.gemm.decode on 4-bit weights with a factor and a zero point per 128 of k: made 16-bit "
+    "numbers in registers, products summed per group by mma.sync, factors applied to these sums.",
+    half_type_points<gemm_int4_points>,
+    gemm_shape,
+    int4_gemm_work,
+    int4_gemm_problem,
+    [](const GemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_int4(shape, p[0], p[1], p[2], p[3], stream);
+    },
+    whole_groups};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
   return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
-          benchmark(gemm_fp8)};
+          benchmark(gemm_fp8),     benchmark(gemm_int8),   benchmark(gemm_int4)};
 }
 
 }  // namespace warpmeter

@@ -22,4 +22,15 @@ void launch_gemm_fp8(const GemmShape& shape, const void* activations, const void
                      const void* token_scales, const void* channel_scales, void* result,
                      cudaStream_t stream);
 
+// The same of int8, any n and k < 2^17, on all devices.
+void launch_gemm_int8(const GemmShape& shape, const void* activations, const void* weights,
+                      const void* token_scales, const void* channel_scales, void* result,
+                      cudaStream_t stream);
+
+// activations [m, k] and result [m, n] of bf16 or f16, weights [n, k] of 4 bits and groups [n, k /
+// 128, 2] as kernels/llm/gemm_int4.h lays them out; k a multiple of 128, at most most_decode_tokens
+// tokens (launch.h).
+void launch_gemm_int4(const GemmShape& shape, const void* activations, const void* weights,
+                      const void* groups, void* result, cudaStream_t stream);
+
 }  // namespace warpmeter

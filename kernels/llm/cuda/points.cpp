@@ -13,6 +13,9 @@ void shrink(Parameters& point) {
   for (const char* width : {"columns", "n", "k", "context", "vocabulary"})
     if (const auto value = number(point, width))
       point[width] = std::max(1.0, std::floor(*value / 16));
+  // Weights in groups along k keep whole groups.
+  if (const auto group = number(point, "group"))
+    point["k"] = *group * std::ceil(*number(point, "k") / *group);
   for (const char* tokens : {"rows", "m"})
     if (const auto value = number(point, tokens)) point[tokens] = std::min(32.0, *value);
   if (const auto batch = number(point, "batch")) point["batch"] = std::min(2.0, *batch);

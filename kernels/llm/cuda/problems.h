@@ -48,5 +48,6 @@ Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLa
                                   std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
+Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 
 }  // namespace warpmeter

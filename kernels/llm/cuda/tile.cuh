@@ -9,16 +9,18 @@
 
 namespace warpmeter {
 
-// Tiles of 2-byte elements in shared memory, and what moves them.
+// Tiles in shared memory, and what moves them.
 
-// Where piece `piece` (8 elements, 16 bytes) of row `row` of a tile with 32 columns stands. Two
-// rows share 128 bytes; pieces are exchanged so that the same piece of eight rows in a row touches
-// all banks once, as ldmatrix reads it.
+// Where piece `piece` (16 bytes) of row `row` of a tile with rows of 64 bytes stands, in elements
+// T. Two rows share 128 bytes; pieces are exchanged so that the same piece of eight rows in a row
+// touches all banks once, as ldmatrix reads it.
+template <typename T>
 __device__ __forceinline__ int swizzled(int row, int piece) {
-  return row * 32 + (piece ^ (row / 2 % 4)) * 8;
+  return (row * 4 + (piece ^ (row / 2 % 4))) * static_cast<int>(16 / sizeof(T));
 }
 
-// The same in a tile of `size` columns, 64 or more: eight rows, each at another place.
+// The same for 2-byte elements in a tile of `size` columns, 64 or more: eight rows, each at another
+// place.
 template <int size>
 __device__ __forceinline__ int swizzled_row(int row, int piece) {
   return row * size + (piece ^ (row % 8)) * 8;
@@ -35,11 +37,11 @@ __device__ __forceinline__ void copy16_async(void* to, const void* from, int pre
                : "memory");
 }
 
-// The same at once, element by element: the first `left` of 8 (any number), then zeros.
+// The same at once, element by element: the first `left` of 16 bytes (any number), then zeros.
 template <typename T>
-__device__ __forceinline__ void copy8_single(T* to, const T* from, int left) {
+__device__ __forceinline__ void copy_single(T* to, const T* from, int left) {
 #pragma unroll
-  for (int i = 0; i < 8; ++i) to[i] = i < left ? from[i] : T();
+  for (int i = 0; i < static_cast<int>(16 / sizeof(T)); ++i) to[i] = i < left ? from[i] : T();
 }
 
 // Copies since the last commit become one group; wait_copies waits until at most `pending` of the
