@@ -8,6 +8,7 @@
 #include "cli/measure.h"
 #include "cli/step.h"
 #include "core/error.h"
+#include "kernels/llm/layer_stack.h"
 
 namespace warpmeter {
 namespace {
@@ -43,9 +44,30 @@ void list_points(const std::vector<Benchmark>& table, const Choice& choice,
 // What one of the two commands was asked for.
 struct Arguments {
   MeasureOptions measure;
-  StepArguments step;            // of kernels
-  std::string launch = "eager";  // of kernels
+  // Of kernels.
+  StepArguments step;
+  bool stack = false;  // --step
+  std::int64_t layers = 4;
+  std::string launch;  // empty: eager, of a whole step graph
 };
+
+// The table of `kernels --step`.
+std::vector<Benchmark> stack_table(const Arguments& arguments, const Device& device) {
+  const StepArguments& step = arguments.step;
+  if (!step.asked_for())
+    throw InputError("--step needs --model: llama-3-8b, llama-3-70b or a config.json");
+  if (!arguments.measure.ids.empty())
+    throw InputError("--step runs kernel.step alone; leave out " + arguments.measure.ids.front());
+  if (step.tp != 1 || step.ep != 1)
+    throw InputError("--step runs on one device; leave out --tp and --ep");
+  if (step.type != "bf16") throw InputError("--step runs in bf16; leave out --type " + step.type);
+  if (device.kind != DeviceKind::cuda)
+    throw InputError("--step needs a GPU; `warpmeter list --kernels --model` lists its kernels");
+  const ModelConfig model = load_model(step.model);
+  return step_rows({stack_point(
+      stack_shape(model, arguments.layers, parse_phase(step.phase), step.batch, step.context),
+      model.name)});
+}
 
 // The same points, launched as a CUDA graph.
 std::vector<Benchmark> by_graph(std::vector<Benchmark> table, const Device& device) {
@@ -76,14 +98,18 @@ void execute(const CLI::App& command, const Arguments& arguments, Context& conte
     throw InputError(
         fmt::format("there is no {} for {} yet; use --device cpu", job, to_string(choice.device)));
   const std::vector<Benchmark> whole_table = table;
-  if (arguments.step.asked_for()) {
+  if (arguments.stack) {
+    table = stack_table(arguments, choice.device);
+  } else if (arguments.step.asked_for()) {
     const auto lines =
         select_lines(find_step(arguments.step, whole_table, choice.device), options.ids);
     if (!report_missing(lines)) context.exit_status = exit_not_as_asked;
     table = step_table(lines);
     options.ids.clear();
   }
-  if (arguments.launch == "graph") table = by_graph(std::move(table), choice.device);
+  const std::string launch =
+      arguments.launch.empty() ? (arguments.stack ? "graph" : "eager") : arguments.launch;
+  if (launch == "graph") table = by_graph(std::move(table), choice.device);
   if (names_flag(flags, "--benchmark_list_tests"))
     return list_points(table, choice, options, flags);
   const Run run = measure(table, choice, options, flags, job, context);
@@ -105,9 +131,13 @@ void add_measuring(CLI::App& app, Context& context, const std::string& name,
     add_step_options(*command, arguments->step);
     command
         ->add_option("--launch", arguments->launch,
-                     "eager: each kernel by itself; graph: a sample's executions as a CUDA graph")
-        ->check(CLI::IsMember({"eager", "graph"}))
-        ->capture_default_str();
+                     "eager: each kernel by itself; graph: a sample's executions as a CUDA graph; "
+                     "default: eager, with --step graph")
+        ->check(CLI::IsMember({"eager", "graph"}));
+    command->add_flag(
+        "--step", arguments->stack,
+        "one step of a stack of the --model's layers, with random weights, as one row");
+    command->add_option("--layers", arguments->layers, "of --step")->capture_default_str();
   }
   command->add_option("-o,--out", options.out, "the run document to write")->capture_default_str();
   command->add_option("ID", options.ids,

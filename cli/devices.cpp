@@ -70,4 +70,12 @@ std::vector<Benchmark> kernel_table(DeviceKind kind) {
 #endif
 }
 
+std::vector<Benchmark> step_rows([[maybe_unused]] std::vector<Parameters> points) {
+#if WARPMETER_WITH_CUDA
+  return cuda_step(std::move(points));
+#else
+  return {};
+#endif
+}
+
 }  // namespace warpmeter

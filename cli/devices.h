@@ -26,4 +26,7 @@ std::vector<Device> find_gpus(std::string& why_none);
 std::vector<Benchmark> benchmark_table(DeviceKind kind);
 std::vector<Benchmark> kernel_table(DeviceKind kind);
 
+// kernel.step with these points; empty if this warpmeter has no CUDA.
+std::vector<Benchmark> step_rows(std::vector<Parameters> points);
+
 }  // namespace warpmeter

@@ -13,7 +13,12 @@ namespace warpmeter {
 struct DecodeShape : AttentionShape {
   std::int64_t page = 0;
   Element cache = Element::bf16;
+  std::int64_t q_stride = 0;  // elements from one sequence's queries to the next's; 0: contiguous
 };
+
+constexpr std::int64_t query_stride(const DecodeShape& s) {
+  return s.q_stride > 0 ? s.q_stride : s.heads * s.head_size;
+}
 
 constexpr std::int64_t pages_per_sequence(const DecodeShape& s) {
   return (s.context + s.page - 1) / s.page;

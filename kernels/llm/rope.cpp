@@ -2,17 +2,13 @@
 // Copyright the warpmeter authors
 #include "kernels/llm/rope.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/llm/check.h"
 
 namespace warpmeter {
 namespace {
-
-double angle(const RopeShape& shape, std::int64_t position, std::int64_t i) {
-  const auto size = static_cast<double>(shape.head_size);
-  return static_cast<double>(position) * std::pow(500000.0, -2 * static_cast<double>(i) / size);
-}
 
 void check_head(const RopeShape& shape, std::int64_t begin, std::int64_t table,
                 const RopeOperands& operands) {
@@ -43,17 +39,28 @@ Work rope_work(const RopeShape& shape) {
   return work;
 }
 
+RotaryTables rotary_tables(std::int64_t positions, std::int64_t head_size) {
+  const std::int64_t half = head_size / 2;
+  RotaryTables tables;
+  tables.cosines.resize(static_cast<std::size_t>(positions * half));
+  tables.sines.resize(tables.cosines.size());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t at = 0; at < positions * half; ++at) {
+    const auto position = static_cast<double>(at / half), i = static_cast<double>(at % half);
+    const double angle = position * std::pow(500000.0, -2 * i / static_cast<double>(head_size));
+    tables.cosines[static_cast<std::size_t>(at)] = static_cast<float>(std::cos(angle));
+    tables.sines[static_cast<std::size_t>(at)] = static_cast<float>(std::sin(angle));
+  }
+  return tables;
+}
+
 void fill_rope(const RopeShape& shape, std::uint32_t seed, const Operand& positions,
                const Operand& cosines, const Operand& sines) {
-  const std::int64_t half = shape.head_size / 2;
   for (std::int64_t t = 0; t < shape.tokens; ++t)  // an odd step meets each position once
     positions.i32()[t] = static_cast<std::int32_t>((seed + 1237 * t) % rope_positions);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t p = 0; p < rope_positions; ++p)
-    for (std::int64_t i = 0; i < half; ++i) {
-      cosines.f32()[p * half + i] = static_cast<float>(std::cos(angle(shape, p, i)));
-      sines.f32()[p * half + i] = static_cast<float>(std::sin(angle(shape, p, i)));
-    }
+  const RotaryTables tables = rotary_tables(rope_positions, shape.head_size);
+  std::copy(tables.cosines.begin(), tables.cosines.end(), cosines.f32());
+  std::copy(tables.sines.begin(), tables.sines.end(), sines.f32());
 }
 
 void check_rope(const RopeShape& shape, std::span<const std::int64_t> tokens,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/work.h"
 #include "kernels/llm/operand.h"
@@ -29,6 +30,12 @@ namespace warpmeter {
 Work rope_work(const RopeShape& shape);
 
 inline constexpr std::int64_t rope_positions = 4096;  // rows of the tables
+
+// f32 tables [positions, head_size / 2].
+struct RotaryTables {
+  std::vector<float> cosines, sines;
+};
+RotaryTables rotary_tables(std::int64_t positions, std::int64_t head_size);
 
 // Fills the tables and gives each token a position of its own.
 void fill_rope(const RopeShape& shape, std::uint32_t seed, const Operand& positions,

@@ -24,11 +24,13 @@ class KernelCases : public OnEmulatedGpu {
     std::string why;
     const Device device = find_cuda_devices(why).at(0);
     const RowsShape shape{4, 1024, Element::bf16};
-    DeviceKernelCase kernel(
-        device, {residency, mode, {}}, [=] { return swiglu_problem(shape, 3); },
-        [=](std::span<void* const> p, cudaStream_t stream) {
-          launch_swiglu(shape, p[0], p[1], p[2], stream);
-        });
+    const Launch launch = [=](std::span<void* const> p, cudaStream_t stream) {
+      launch_swiglu(shape, p[0], p[1], p[2], stream);
+    };
+    DeviceKernelCase kernel(device, {residency, mode, {}}, [=](cudaStream_t stream) {
+      return std::make_unique<DeviceKernel>(swiglu_problem(shape, 3), PreparedLaunch{launch},
+                                            stream);
+    });
     Timed timed;
     timed.value = kernel.sample().value;
     timed.executions = kernel.conditions().at("executions_per_sample").get<int>();

@@ -61,7 +61,7 @@ void OnEmulatedGpu::SetUp() {
 
 Counted OnEmulatedGpu::run(Problem problem, const Launch& launch) {
   const Stream stream = make_stream();
-  DeviceKernel kernel(std::move(problem), launch, stream.get());
+  DeviceKernel kernel(std::move(problem), {launch}, stream.get());
   int l2_bytes = 0;
   GPU_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
   const L2Flush flush(static_cast<std::size_t>(l2_bytes), 4);

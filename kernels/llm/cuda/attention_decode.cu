@@ -29,7 +29,8 @@ struct Arguments {
   float* statistics;    // [batch kv_heads, splits, heads, 2]: maximum (of log2), sum of weights
   int heads;            // per KV head
   int kv_heads, max_pages, page_bits, chunk;
-  float scale_log2;  // log2(e) / sqrt(size)
+  std::int64_t q_stride;  // from sequence to sequence
+  float scale_log2;       // log2(e) / sqrt(size)
 };
 
 // What a warp knows of its part of the context; lane 4 g + t has heads 2 t (x, z) and 2 t + 1
@@ -200,7 +201,8 @@ __global__ void __launch_bounds__(32 * warps, resident<size>) attention_decode(A
   if (begin >= end) return;
   uint4 q[size / 32];
   load_query<T, Cache, size>(
-      q, static_cast<const T*>(a.q) + (std::int64_t{blockIdx.x} * a.heads + g) * size, g < a.heads);
+      q, static_cast<const T*>(a.q) + sequence * a.q_stride + (kv * a.heads + g) * size,
+      g < a.heads);
   float scale_log2 = a.scale_log2, value_scale = 1;
   if constexpr (sizeof(Cache) == 1)
     scale_log2 *= __ldg(a.scales), value_scale = __ldg(a.scales + 1);
@@ -253,6 +255,7 @@ void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& ope
                                static_cast<int>(pages_per_sequence(shape)),
                                std::countr_zero(static_cast<unsigned>(shape.page)),
                                chunk,
+                               query_stride(shape),
                                1.44269504f / sqrtf(static_cast<float>(shape.head_size))};
   for_half_type(shape.type, [&](auto element) {
     using T = decltype(element);

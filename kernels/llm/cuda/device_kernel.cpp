@@ -6,7 +6,7 @@
 
 namespace warpmeter {
 
-DeviceKernel::DeviceKernel(Problem problem, Launch launch, cudaStream_t stream)
+DeviceKernel::DeviceKernel(Problem problem, PreparedLaunch launch, cudaStream_t stream)
     : problem_(std::move(problem)), launch_(std::move(launch)) {
   for (const Operand& operand : problem_.operands) {
     if (operand.role == Role::output || operand.role == Role::scratch) poison(operand);
@@ -27,6 +27,12 @@ void DeviceKernel::verify(cudaStream_t stream) {
   }
   GPU_CHECK(cudaStreamSynchronize(stream));
   problem_.verify();
+}
+
+Json DeviceKernel::conditions() const {
+  Json json = {{"implementation", "CUDA"}, {"checked_results", problem_.checked_results}};
+  json.update(launch_.conditions);
+  return json;
 }
 
 }  // namespace warpmeter

@@ -23,24 +23,37 @@ struct PreparedLaunch {
   Json conditions = Json::object();
 };
 
-// A problem with its operands on the current device.
-class DeviceKernel {
+// What can be executed again and again on the current device, with all that it needs there.
+class DeviceWork {
  public:
-  // Uploads the inputs; results hold NaN until the first execution. Throws CudaError.
-  DeviceKernel(Problem problem, Launch launch, cudaStream_t stream);
+  virtual ~DeviceWork() = default;
 
   // One execution, not waited for.
-  void enqueue(cudaStream_t stream) const { launch_(pointers_, stream); }
+  virtual void enqueue(cudaStream_t stream) const = 0;
 
-  // Copies the results back and compares them with double precision. Throws
-  // std::runtime_error("corrupt: ...").
-  void verify(cudaStream_t stream);
+  // Whether the execution before was right. Throws std::runtime_error("corrupt: ...").
+  virtual void verify(cudaStream_t stream) = 0;
 
-  const Problem& problem() const { return problem_; }
+  // What the record says: implementation, checked_results, ...
+  virtual Json conditions() const = 0;
+};
+
+// A problem with its operands on the current device.
+class DeviceKernel : public DeviceWork {
+ public:
+  // Uploads the inputs; results hold NaN until the first execution. Throws CudaError.
+  DeviceKernel(Problem problem, PreparedLaunch launch, cudaStream_t stream);
+
+  void enqueue(cudaStream_t stream) const override { launch_.launch(pointers_, stream); }
+
+  // Copies the results back and compares them with double precision.
+  void verify(cudaStream_t stream) override;
+
+  Json conditions() const override;
 
  private:
   Problem problem_;
-  Launch launch_;
+  PreparedLaunch launch_;
   std::vector<DeviceBuffer> buffers_;
   std::vector<void*> pointers_;
 };

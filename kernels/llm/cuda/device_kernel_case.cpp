@@ -10,26 +10,17 @@
 #include "cuda/check.h"
 
 namespace warpmeter {
-namespace {
-
-constexpr double most_executions = 400;  // what fits into the launch queue (bracket.h)
-
-}  // namespace
-
 LaunchMode parse_launch_mode(std::string_view text) {
   if (text == "eager") return LaunchMode::eager;
   if (text == "graph") return LaunchMode::graph;
   throw InputError("unknown way of launching \"" + std::string(text) + "\": eager or graph");
 }
 
-DeviceKernelCase::DeviceKernelCase(const Device& device, Options options, const Make& make,
-                                   const Prepare& prepare)
+DeviceKernelCase::DeviceKernelCase(const Device& device, Options options, const Make& make)
     : session_(device), options_(std::move(options)) {
   const DeviceGuard guard(device.ordinal);
   const cudaStream_t stream = session_.stream();
-  PreparedLaunch prepared = prepare();
-  launch_conditions_ = std::move(prepared.conditions);
-  kernel_.emplace(make(), std::move(prepared.launch), stream);
+  kernel_ = make(stream);
   {
     const KernelRange range(options_.label, KernelRange::What::check, 1);
     kernel_->enqueue(stream);
@@ -41,7 +32,8 @@ DeviceKernelCase::DeviceKernelCase(const Device& device, Options options, const 
   } else {
     const double once_s = time([&](cudaStream_t queue) { enqueue(queue, 1); });
     const double wanted = session_.pace().sample_s / once_s;
-    executions_ = static_cast<int>(std::clamp(std::ceil(wanted), 1.0, most_executions));
+    const double most = std::max(1.0, most_queued_launches / options_.launches);
+    executions_ = static_cast<int>(std::clamp(std::ceil(wanted), 1.0, most));
   }
   if (options_.launch_mode == LaunchMode::graph) capture();
 }
@@ -82,11 +74,9 @@ Sample DeviceKernelCase::sample() {
 
 Json DeviceKernelCase::conditions() const {
   Json json = session_.conditions();
-  json["implementation"] = "CUDA";
-  json["checked_results"] = kernel_->problem().checked_results;
   json["executions_per_sample"] = executions_;
   json["empty_bracket_s"] = empty_s_;
-  json.update(launch_conditions_);
+  json.update(kernel_->conditions());
   return json;
 }
 

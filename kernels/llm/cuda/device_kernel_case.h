@@ -17,6 +17,9 @@ namespace warpmeter {
 // graph, which is launched once per sample.
 enum class LaunchMode { eager, graph };
 
+// What fits into the launch queue (bracket.h): of one sample.
+inline constexpr double most_queued_launches = 400;
+
 LaunchMode parse_launch_mode(std::string_view text);  // Throws InputError on any other text.
 
 // One campaign of a kernel on a GPU. The constructor gets the device out of idle, uploads fresh
@@ -24,15 +27,15 @@ LaunchMode parse_launch_mode(std::string_view text);  // Throws InputError on an
 // samples, without the flush before them, lie in NVTX ranges.
 class DeviceKernelCase : public Case {
  public:
-  using Make = std::function<Problem()>;
+  // Runs on the device, and may throw to say why the kernel cannot run there.
+  using Make = std::function<std::unique_ptr<DeviceWork>(cudaStream_t)>;
   struct Options {
     Residency residency = Residency::hot;
     LaunchMode launch_mode = LaunchMode::eager;
     KernelLabel label;
+    double launches = 1;  // of an execution
   };
-  using Prepare = std::function<PreparedLaunch()>;
-  // `prepare` runs on the device, and may throw to say why the kernel cannot run there.
-  DeviceKernelCase(const Device& device, Options options, const Make& make, const Prepare& prepare);
+  DeviceKernelCase(const Device& device, Options options, const Make& make);
 
   // hot: the mean of as many executions as fill a sample (pace.h), queued behind one another in
   // one stream; cold: one execution after L2 was flushed. Both without the time of an empty
@@ -47,8 +50,7 @@ class DeviceKernelCase : public Case {
 
   Session session_;
   Options options_;
-  std::optional<DeviceKernel> kernel_;
-  Json launch_conditions_;
+  std::unique_ptr<DeviceWork> kernel_;
   std::optional<L2Flush> flush_;  // cold
   GraphExec graph_;               // of a sample's executions
   double empty_s_ = 0;

@@ -12,13 +12,13 @@ namespace warpmeter {
 // Attention: one launch of each kernel on device pointers aligned to 16 bytes, as in launch.h.
 
 // One new token per sequence over a paged KV cache: q, o [batch, kv_heads, heads / kv_heads,
-// head_size] of bf16 or f16; k, v [pages, kv_heads, page, head_size] of the same type or e4m3;
-// block_table [batch, pages_per_sequence] of i32: the page of each `page` positions; lengths
-// [batch] of i32, at least 1 and at most `context`; scales [2] of f32, by which elements of K and V
-// in e4m3 are multiplied, else unused. head_size 64, 128 or 256, page a power of two of at least
-// 16, at most 8 heads per KV head. Scratch of f32: partial [batch, kv_heads, splits, heads /
-// kv_heads, head_size] and statistics [..., 2]. What no length covers, in the table and in the
-// cache, is not read. Two launches.
+// head_size] of bf16 or f16, sequences of q a q_stride apart; k, v [pages, kv_heads, page,
+// head_size] of the same type or e4m3; block_table [batch, pages_per_sequence] of i32: the page of
+// each `page` positions; lengths [batch] of i32, at least 1 and at most `context`; scales [2] of
+// f32, by which elements of K and V in e4m3 are multiplied, else unused. head_size 64, 128 or 256,
+// page a power of two of at least 16, at most 8 heads per KV head. Scratch of f32: partial [batch,
+// kv_heads, splits, heads / kv_heads, head_size] and statistics [..., 2]. What no length covers, in
+// the table and in the cache, is not read. Two launches.
 struct DecodeOperands {
   const void *q, *k, *v, *block_table, *lengths, *scales;
   void *o, *partial, *statistics;
@@ -26,8 +26,8 @@ struct DecodeOperands {
 void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& operands,
                              cudaStream_t stream);
 
-// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64, 128 or 256. For
-// packed_layout and contiguous_layout, q, k and v are the same pointer.
+// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64, 128 or 256.
+// For packed_layout and contiguous_layout, q, k and v are the same pointer.
 void launch_attention_prefill(const AttentionShape& shape, const AttentionLayout& layout,
                               const void* q, const void* k, const void* v, void* o,
                               cudaStream_t stream);

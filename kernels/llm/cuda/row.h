@@ -61,12 +61,18 @@ Benchmark benchmark(const Row<Shape>& row) {
         device,
         DeviceKernelCase::Options{parse_residency(word(p, "residency").value_or("none")),
                                   parse_launch_mode(word(p, "launch").value_or("eager")),
-                                  KernelLabel(row.id, p, row.work_of(shape))},
-        [=] { return row.problem_of(shape, next_seed()); },
-        [=]() -> PreparedLaunch {
-          if (row.prepare != nullptr) return row.prepare(shape);
-          return {
-              [=](Operands operands, cudaStream_t stream) { row.launch(shape, operands, stream); }};
+                                  KernelLabel(row.id, p, row.work_of(shape)),
+                                  row.work_of(shape).launches},
+        [=](cudaStream_t stream) {
+          PreparedLaunch launch;
+          if (row.prepare != nullptr)
+            launch = row.prepare(shape);
+          else
+            launch.launch = [=](Operands operands, cudaStream_t queue) {
+              row.launch(shape, operands, queue);
+            };
+          return std::make_unique<DeviceKernel>(row.problem_of(shape, next_seed()),
+                                                std::move(launch), stream);
         });
   };
   result.limit = [](const Device&, const Parameters&) { return std::nullopt; };

@@ -18,6 +18,9 @@ std::vector<Benchmark> cuda_routing_kernels();
 std::vector<Benchmark> cuda_training_kernels();
 std::vector<Benchmark> cuda_library_kernels();  // NVIDIA's libraries
 
+// One row, kernel.step: the steps of a stack of layers that `points` describe (layer_stack.h).
+std::vector<Benchmark> cuda_step(std::vector<Parameters> points);
+
 // All CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
 std::vector<Benchmark> cuda_llm_kernels();
 
