@@ -29,7 +29,7 @@ class Ranges(Commands):
         return [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
 
     def test_every_sample_is_a_range_with_shape_and_work(self):
-        lines = self.kernels("kernel.swiglu")
+        lines = self.kernels("kernel.swiglu", "--benchmark_filter=kernel=swiglu,")
         pushes = [line for line in lines if "push" in line]
         self.assertEqual(lines[1::2], [{"pop": True}] * len(pushes))  # one after another
         self.assertEqual({line["domain"] for line in pushes}, {"warpmeter"})
@@ -72,7 +72,7 @@ class Ranges(Commands):
     def test_a_tool_does_not_change_the_times(self):
         def samples(recorder):
             # One point: the order of several is random on purpose.
-            lines = self.kernels("kernel.swiglu", "--benchmark_filter=rows=8", recorder=recorder)
+            lines = self.kernels("kernel.swiglu", "--benchmark_filter=kernel=swiglu,.*rows=8,", recorder=recorder)
             measurements = self.document()["measurements"]
             self.assertEqual(len(measurements), 1)
             return bool(lines), measurements[0]["samples"]

@@ -2,10 +2,12 @@
 // Copyright the warpmeter authors
 // How a point is timed: eager launches and CUDA graphs, against the planted times of the emulated
 // GPU between two kernels (emulator/chips/tiny.json: overhead).
+#include <algorithm>
+
 #include "core/error.h"
 #include "cuda/device.h"
 #include "kernels/llm/cuda/device_kernel_case.h"
-#include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/table.h"
 #include "tests/kernels/llm_cuda_support.h"
 
 namespace warpmeter {
@@ -20,28 +22,29 @@ class KernelCases : public OnEmulatedGpu {
     int executions = 0;
   };
 
-  static Timed time(Residency residency, LaunchMode mode) {
+  static Timed time(const std::string& residency, const std::string& launch) {
     std::string why;
     const Device device = find_cuda_devices(why).at(0);
-    const RowsShape shape{4, 1024, Element::bf16};
-    const Launch launch = [=](std::span<void* const> p, cudaStream_t stream) {
-      launch_swiglu(shape, p[0], p[1], p[2], stream);
-    };
-    DeviceKernelCase kernel(device, {residency, mode, {}}, [=](cudaStream_t stream) {
-      return std::make_unique<DeviceKernel>(swiglu_problem(shape, 3), PreparedLaunch{launch},
-                                            stream);
+    const std::vector<Benchmark> table = cuda_llm_kernels();
+    const auto row = std::find_if(table.begin(), table.end(), [](const Benchmark& candidate) {
+      return candidate.id == "kernel.swiglu";
     });
+    const auto kernel = row->make(device, {{"rows", 4.0},
+                                           {"columns", 1024.0},
+                                           {"type", "bf16"},
+                                           {"residency", residency},
+                                           {"launch", launch}});
     Timed timed;
-    timed.value = kernel.sample().value;
-    timed.executions = kernel.conditions().at("executions_per_sample").get<int>();
+    timed.value = kernel->sample().value;
+    timed.executions = kernel->conditions().at("executions_per_sample").get<int>();
     return timed;
   }
 };
 
 // Of N executions N - 1 follow another one; in both modes the first follows an event.
 TEST_F(KernelCases, DifferByTheTimeBetweenNodesAndBetweenLaunches) {
-  const Timed eager = time(Residency::hot, LaunchMode::eager);
-  const Timed graph = time(Residency::hot, LaunchMode::graph);
+  const Timed eager = time("hot", "eager");
+  const Timed graph = time("hot", "graph");
   ASSERT_EQ(eager.executions, graph.executions);
   ASSERT_GE(eager.executions, 10);
   const double n = eager.executions;
@@ -50,8 +53,8 @@ TEST_F(KernelCases, DifferByTheTimeBetweenNodesAndBetweenLaunches) {
 }
 
 TEST_F(KernelCases, AreAlikeForOneColdExecution) {
-  const Timed eager = time(Residency::cold, LaunchMode::eager);
-  const Timed graph = time(Residency::cold, LaunchMode::graph);
+  const Timed eager = time("cold", "eager");
+  const Timed graph = time("cold", "graph");
   EXPECT_EQ(eager.executions, 1);
   EXPECT_EQ(graph.executions, 1);
   EXPECT_NEAR(eager.value, graph.value, event_s);
