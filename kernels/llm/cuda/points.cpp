@@ -18,6 +18,8 @@ void shrink(Parameters& point) {
     point["k"] = *group * std::ceil(*number(point, "k") / *group);
   for (const char* tokens : {"rows", "m"})
     if (const auto value = number(point, tokens)) point[tokens] = std::min(32.0, *value);
+  if (const auto active = number(point, "active"))
+    point["active"] = std::min(*number(point, "rows"), *active);
   if (const auto batch = number(point, "batch")) point["batch"] = std::min(2.0, *batch);
 }
 

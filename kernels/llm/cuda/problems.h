@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 
 #include "kernels/llm/operand.h"
 #include "kernels/llm/shapes.h"
@@ -32,5 +33,9 @@ Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t see
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed);
+Problem grouped_gemm_problem(const GroupedGemmShape& shape, std::uint32_t seed);
+// The same with these rows per expert.
+Problem grouped_gemm_problem(const GroupedGemmShape& shape,
+                             std::span<const std::int64_t> rows_of_expert, std::uint32_t seed);
 
 }  // namespace warpmeter
