@@ -10,7 +10,7 @@ namespace {
 
 void shrink(Parameters& point) {
   point["model"] = word(point, "model").value_or("") + "/16";
-  for (const char* width : {"columns", "n", "k", "context", "vocabulary"})
+  for (const char* width : {"columns", "n", "k", "context", "vocabulary", "experts", "active"})
     if (const auto value = number(point, width))
       point[width] = std::max(1.0, std::floor(*value / 16));
   // Weights in groups along k keep whole groups.
@@ -18,8 +18,6 @@ void shrink(Parameters& point) {
     point["k"] = *group * std::ceil(*number(point, "k") / *group);
   for (const char* tokens : {"rows", "m"})
     if (const auto value = number(point, tokens)) point[tokens] = std::min(32.0, *value);
-  if (const auto active = number(point, "active"))
-    point["active"] = std::min(*number(point, "rows"), *active);
   if (const auto batch = number(point, "batch")) point["batch"] = std::min(2.0, *batch);
 }
 
