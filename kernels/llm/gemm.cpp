@@ -95,17 +95,20 @@ GemmReference::GemmReference(const GemmShape& shape, const Operand& activations,
   }
 }
 
+double gemm_tolerance(Element type, std::int64_t k, double sum, double magnitude) {
+  const double stored = store_roundoff(type) * std::abs(sum);
+  const double subnormal = type == Element::f16 ? 0x1p-25 : 0;
+  return sum_roundoff(k) * magnitude + stored + subnormal;
+}
+
 void GemmReference::check(const GemmShape& shape, const Operand& result) const {
   require_written(result);
-  const double accumulated = sum_roundoff(shape.k);
-  const double subnormal = shape.type == Element::f16 ? 0x1p-25 : 0;
   std::size_t i = 0;
   for (const std::int64_t row : rows)
     for (const std::int64_t column : columns) {
       const std::int64_t at = row * shape.n + column;
-      const double stored = store_roundoff(shape.type) * std::abs(sums[i]);
       require_close("gemm", at, result.at(at), sums[i],
-                    accumulated * magnitudes[i] + stored + subnormal);
+                    gemm_tolerance(shape.type, shape.k, sums[i], magnitudes[i]));
       ++i;
     }
 }

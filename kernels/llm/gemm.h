@@ -42,4 +42,7 @@ struct GemmReference {
   std::vector<double> sums, magnitudes;  // [rows, columns]
 };
 
+// How far a stored sum of k products may be off: see above; f16 may be subnormal.
+double gemm_tolerance(Element type, std::int64_t k, double sum, double magnitude);
+
 }  // namespace warpmeter

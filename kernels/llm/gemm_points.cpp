@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
+#include <cmath>
 #include <span>
 
 #include "kernels/llm/gemm_int4.h"
@@ -104,6 +105,34 @@ std::vector<Parameters> gemm_points(std::span<const GemmPoint> rows, const char*
   return points;
 }
 
+// All experts of a layer together: config.json of Qwen/Qwen3-30B-A3B, num_experts_per_tok.
+constexpr std::int64_t experts_per_token = 8;
+
+struct GroupedPoint {
+  const Layer& layer;
+  std::int64_t tokens;
+  const char* type;
+  const char* residency;
+  Effort from;
+};
+
+constexpr GroupedPoint grouped[] = {
+    {qwen_down, 16, bf16, hot, quick},     {qwen_down, 1, bf16, cold, standard},
+    {qwen_down, 64, bf16, cold, standard}, {qwen_down, 512, bf16, hot, standard},
+    {qwen_down, 2048, f16, hot, standard}, {qwen_down, 4096, bf16, hot, thorough},
+    {qwen_up, 16, bf16, hot, quick},       {qwen_up, 4, bf16, cold, standard},
+    {qwen_up, 128, bf16, cold, standard},  {qwen_up, 1024, bf16, hot, standard},
+    {qwen_up, 1024, f16, hot, standard},   {qwen_up, 4096, bf16, hot, thorough},
+};
+
+// How many experts have tokens if each token chooses its own at random: the mean, rounded.
+double active_experts(const LlmModel& model, std::int64_t tokens) {
+  const auto experts = static_cast<double>(model.experts);
+  const double idle =
+      std::pow(1 - static_cast<double>(experts_per_token) / experts, static_cast<double>(tokens));
+  return std::round(experts * (1 - idle));
+}
+
 // The points of bf16, of another type.
 std::vector<Parameters> of_type(std::vector<Parameters> points, const char* type) {
   std::erase_if(points, [](const Parameters& point) { return word(point, "type") != bf16; });
@@ -131,6 +160,23 @@ std::vector<Parameters> gemm_fp8_points(int threads, Effort effort) {
 
 std::vector<Parameters> gemm_int8_points(int threads, Effort effort) {
   return of_type(gemm_points(many_tokens, "gemm.int8", threads, effort), "int8");
+}
+
+std::vector<Parameters> gemm_grouped_points(int threads, Effort effort) {
+  std::vector<Parameters> points;
+  for (const GroupedPoint& row : grouped) {
+    if (row.from > effort) continue;
+    Parameters point = point_of("gemm.grouped", "gemm.grouped", row.layer.model, row.layer.split,
+                                row.type, row.residency, threads);
+    point["layer"] = row.layer.name;
+    point["rows"] = double(row.tokens * experts_per_token);
+    point["experts"] = double(row.layer.model.experts);
+    point["active"] = active_experts(row.layer.model, row.tokens);
+    point["n"] = double(row.layer.n);
+    point["k"] = double(row.layer.k);
+    points.push_back(std::move(point));
+  }
+  return points;
 }
 
 // Few tokens, as decoding has them; `type` is that of the activations.

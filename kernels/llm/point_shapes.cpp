@@ -21,6 +21,11 @@ GemmShape gemm_shape(const Parameters& p) {
   return {count(p, "m"), count(p, "n"), count(p, "k"), type_of(p)};
 }
 
+GroupedGemmShape grouped_gemm_shape(const Parameters& p) {
+  return {count(p, "rows"), count(p, "experts"), count(p, "active"),
+          count(p, "n"),    count(p, "k"),       type_of(p)};
+}
+
 AttentionShape attention_shape(const Parameters& p) {
   return {count(p, "batch"),     count(p, "heads"),   count(p, "kv_heads"),
           count(p, "head_size"), count(p, "context"), type_of(p)};

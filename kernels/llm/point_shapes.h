@@ -15,6 +15,7 @@ namespace warpmeter {
 std::int64_t count(const Parameters& point, const std::string& name);
 Element type_of(const Parameters& point);
 GemmShape gemm_shape(const Parameters& point);
+GroupedGemmShape grouped_gemm_shape(const Parameters& point);
 AttentionShape attention_shape(const Parameters& point);
 RowsShape rows_shape(const Parameters& point);
 RopeShape rope_shape(const Parameters& point);

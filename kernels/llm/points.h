@@ -12,10 +12,11 @@ namespace warpmeter {
 // never on both sides. `quick` is a subset of `standard`, and `standard` of `thorough`.
 std::vector<Parameters> gemm_prefill_points(int threads, Effort effort);
 std::vector<Parameters> gemm_decode_points(int threads, Effort effort);
-std::vector<Parameters> gemm_sm90_points(int threads, Effort effort);  // on GPUs only
-std::vector<Parameters> gemm_fp8_points(int threads, Effort effort);   // on GPUs only
-std::vector<Parameters> gemm_int8_points(int threads, Effort effort);  // on GPUs only
-std::vector<Parameters> gemm_int4_points(int threads, Effort effort);  // on GPUs only
+std::vector<Parameters> gemm_sm90_points(int threads, Effort effort);     // on GPUs only
+std::vector<Parameters> gemm_fp8_points(int threads, Effort effort);      // on GPUs only
+std::vector<Parameters> gemm_int8_points(int threads, Effort effort);     // on GPUs only
+std::vector<Parameters> gemm_int4_points(int threads, Effort effort);     // on GPUs only
+std::vector<Parameters> gemm_grouped_points(int threads, Effort effort);  // on GPUs only
 std::vector<Parameters> attention_points(int threads, Effort effort);
 std::vector<Parameters> softmax_points(int threads, Effort effort);
 std::vector<Parameters> rms_norm_points(int threads, Effort effort);

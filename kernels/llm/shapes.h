@@ -49,6 +49,12 @@ struct GemmShape {
   Element type = Element::f32;
 };
 
+// Rows of all experts together; `active` experts have any.
+struct GroupedGemmShape {
+  std::int64_t rows = 0, experts = 0, active = 0, n = 0, k = 0;
+  Element type = Element::bf16;
+};
+
 struct AttentionShape {
   std::int64_t batch = 0, heads = 0, kv_heads = 0, head_size = 0, context = 0;
   Element type = Element::f32;

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "kernels/llm/cuda/launch_gemm.h"
-#include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm_int4.h"
 #include "tests/kernels/llm_cuda_support.h"
 
@@ -69,22 +68,6 @@ TEST(FourBitLayout, IsOneToOne) {
     }
   EXPECT_EQ(places.size(), 3U * 256);
   EXPECT_EQ(*places.rbegin(), 3 * 256 * 4 - 4);
-}
-
-// Shapes shrunk for an emulated device are shapes that the kernel takes.
-TEST(FourBitPoints, GroupsStayWhole) {
-  Device device;
-  device.facts["emulated"] = {true, std::nullopt, "test"};
-  ASSERT_TRUE(is_emulated(device));
-  std::set<std::string> models;
-  for (const Benchmark& row : cuda_gemm_kernels()) {
-    if (row.id != "kernel.gemm.int4") continue;
-    for (const Parameters& point : row.points(device, Effort::thorough)) {
-      EXPECT_EQ(row.unsupported(device, point), std::nullopt) << to_string(point);
-      models.insert(*word(point, "model"));
-    }
-  }
-  EXPECT_EQ(models, (std::set<std::string>{"Llama-3-8B/16", "Qwen3-30B-A3B/16"}));
 }
 
 }  // namespace

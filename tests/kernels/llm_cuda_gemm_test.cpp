@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
 // The CUDA matrix products: each type, odd shapes and alignments, and counters against work models.
+#include <set>
+
 #include "kernels/llm/cuda/launch.h"
+#include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
 #include "tests/kernels/llm_cuda_support.h"
 
@@ -63,6 +66,23 @@ TEST_P(MatrixKernels, PrefillCounts) {
 
 INSTANTIATE_TEST_SUITE_P(EachType, MatrixKernels, testing::Values(Element::bf16, Element::f16),
                          [](const auto& test) { return to_string(test.param); });
+
+// All shapes of all matrix products, shrunk for an emulated device, are shapes that they take.
+TEST(MatrixPoints, ShrinkToShapesThatAreTaken) {
+  Device device;
+  device.facts["emulated"] = {true, std::nullopt, "test"};
+  device.facts["compute_capability"] = {"9.0", std::nullopt, "test"};
+  ASSERT_TRUE(is_emulated(device));
+  for (const Benchmark& row : cuda_gemm_kernels()) {
+    std::set<std::string> models;
+    for (const Parameters& point : row.points(device, Effort::thorough)) {
+      EXPECT_EQ(row.unsupported(device, point), std::nullopt) << row.id << to_string(point);
+      EXPECT_LT(row.work(point).ops.at(*word(point, "type")), 2e8) << row.id << to_string(point);
+      models.insert(*word(point, "model"));
+    }
+    EXPECT_TRUE(models.contains("Qwen3-30B-A3B/16")) << row.id;
+  }
+}
 
 }  // namespace
 }  // namespace warpmeter

@@ -60,22 +60,29 @@ void OnEmulatedGpu::SetUp() {
 }
 
 Counted OnEmulatedGpu::run(Problem problem, const Launch& launch) {
+  return run([&](cudaStream_t stream) {
+    return std::make_unique<DeviceKernel>(std::move(problem), PreparedLaunch{launch}, stream);
+  });
+}
+
+Counted OnEmulatedGpu::run(const DeviceKernelCase::Make& make) {
   const Stream stream = make_stream();
-  DeviceKernel kernel(std::move(problem), {launch}, stream.get());
+  const std::unique_ptr<DeviceWork> kernel = make(stream.get());
   int l2_bytes = 0;
   GPU_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
   const L2Flush flush(static_cast<std::size_t>(l2_bytes), 4);
   flush.enqueue(stream.get());
   GPU_CHECK(cudaStreamSynchronize(stream.get()));
   const std::size_t begin = read_lines(counters_file()).size();
-  kernel.enqueue(stream.get());
-  EXPECT_NO_THROW(kernel.verify(stream.get()));
+  kernel->enqueue(stream.get());
+  GPU_CHECK(cudaStreamSynchronize(stream.get()));
   const std::size_t end = read_lines(counters_file()).size();
   flush.enqueue(stream.get());
   GPU_CHECK(cudaStreamSynchronize(stream.get()));
   const std::vector<Json> lines = read_lines(counters_file());
   Counted counted;
   for (std::size_t i = begin; i < end; ++i) add(counted, lines[i]["counters"]);
+  EXPECT_NO_THROW(kernel->verify(stream.get()));
   counted.dram_written += lines.back()["counters"]["dram_write_bytes"].get<double>();
   return counted;
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/work.h"
-#include "kernels/llm/cuda/device_kernel.h"
+#include "kernels/llm/cuda/device_kernel_case.h"
 
 namespace warpmeter {
 
@@ -30,6 +30,7 @@ class OnEmulatedGpu : public testing::Test {
 
   // Executes once, checks the result, and returns the counters. Fails the test if it is wrong.
   Counted run(Problem problem, const Launch& launch);
+  Counted run(const DeviceKernelCase::Make& make);
 
   // What the work model claims exactly: `counted` agrees with the compulsory bytes.
   static void expect_compulsory_dram(const Counted& counted, const Work& work);

@@ -13,8 +13,9 @@ namespace {
 
 std::vector<Parameters> all_points(Effort effort) {
   std::vector<Parameters> all;
-  for (const auto& points : {gemm_prefill_points, gemm_decode_points, gemm_sm90_points,
-                             gemm_fp8_points, gemm_int8_points, gemm_int4_points})
+  for (const auto& points :
+       {gemm_prefill_points, gemm_decode_points, gemm_sm90_points, gemm_fp8_points,
+        gemm_int8_points, gemm_int4_points, gemm_grouped_points})
     for (Parameters& point : points(1, effort)) all.push_back(std::move(point));
   return all;
 }
@@ -35,8 +36,20 @@ TEST(GemmPoints, HaveBothSidesAtEveryEffort) {
     for (const Parameters& point : all_points(effort))
       sides[*word(point, "family")].insert(*word(point, "split"));
     for (const auto& [family, split] : sides) EXPECT_EQ(split.size(), 2U) << family;
-    EXPECT_EQ(sides.size(), 6U);
+    EXPECT_EQ(sides.size(), 7U);
   }
+}
+
+// 128 experts, of which each token takes 8: one token has 8, many tokens all.
+TEST(GemmPoints, OfExpertsHaveRoutedRows) {
+  std::map<double, double> active;
+  for (const Parameters& point : gemm_grouped_points(1, Effort::thorough)) {
+    EXPECT_EQ(number(point, "experts"), 128);
+    active[*number(point, "rows")] = *number(point, "active");
+  }
+  EXPECT_EQ(active.at(8 * 1), 8);
+  EXPECT_EQ(active.at(8 * 4), 29);  // 128 (1 - (15 / 16)^4) = 29.13
+  EXPECT_EQ(active.at(8 * 4096), 128);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_grouped.h"
 #include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/gemm_scaled.h"
 
@@ -52,6 +53,27 @@ Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
   problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
   problem.verify = [=, &c] { expected.check(shape, c); };
   return problem;
+}
+
+Problem grouped_gemm_problem(const GroupedGemmShape& shape,
+                             std::span<const std::int64_t> rows_of_expert, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t weights = shape.experts * shape.n * shape.k;
+  const GroupedGemm p = {
+      add(problem, "activations", Role::input, shape.type, shape.rows * shape.k),
+      add(problem, "weights", Role::input, shape.type, weights),
+      add(problem, "offsets", Role::input, Element::i32, shape.experts + 1),
+      add(problem, "result", Role::output, shape.type, shape.rows * shape.n),
+  };
+  fill_grouped_gemm(shape, rows_of_expert, seed, p);
+  const GroupedGemmReference expected(shape, p, seed + 2);
+  problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
+  problem.verify = [=, &result = p.result] { expected.check(shape, result); };
+  return problem;
+}
+
+Problem grouped_gemm_problem(const GroupedGemmShape& shape, std::uint32_t seed) {
+  return grouped_gemm_problem(shape, draw_rows(shape, seed), seed + 1);
 }
 
 }  // namespace warpmeter

@@ -6,6 +6,7 @@
 #include "kernels/llm/cuda/row.h"
 #include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
+#include "kernels/llm/gemm_grouped.h"
 #include "kernels/llm/gemm_int4.h"
 #include "kernels/llm/gemm_scaled.h"
 #include "kernels/llm/points.h"
@@ -140,11 +141,32 @@ const Row<GemmShape> gemm_int4 = {
     },
     whole_groups};
 
+Refusal fewer_active(const GroupedGemmShape& shape) {
+  if (auto reason = half_type(shape)) return reason;
+  if (shape.active <= shape.experts && shape.active <= shape.rows) return std::nullopt;
+  return fmt::format("{} experts with rows: at most {} experts and {} rows", shape.active,
+                     shape.experts, shape.rows);
+}
+
+const Row<GroupedGemmShape> gemm_grouped = {
+    "kernel.gemm.grouped",
+    "kernel.gemm.prefill on rows sorted by expert; each block finds its tile from the offsets on "
+    "the device.",
+    gemm_grouped_points,
+    grouped_gemm_shape,
+    grouped_gemm_work,
+    grouped_gemm_problem,
+    [](const GroupedGemmShape& shape, Operands p, cudaStream_t stream) {
+      launch_gemm_grouped(shape, p[0], p[1], p[2], p[3], stream);
+    },
+    fewer_active};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_gemm_kernels() {
   return {benchmark(gemm_prefill), benchmark(gemm_decode), benchmark(gemm_sm90),
-          benchmark(gemm_fp8),     benchmark(gemm_int8),   benchmark(gemm_int4)};
+          benchmark(gemm_fp8),     benchmark(gemm_int8),   benchmark(gemm_int4),
+          benchmark(gemm_grouped)};
 }
 
 }  // namespace warpmeter

@@ -33,4 +33,11 @@ void launch_gemm_int8(const GemmShape& shape, const void* activations, const voi
 void launch_gemm_int4(const GemmShape& shape, const void* activations, const void* weights,
                       const void* groups, void* result, cudaStream_t stream);
 
+// activations [rows, k], weights [experts, n, k], result [rows, n] of bf16 or f16, offsets [experts
+// + 1] of i32 (kernels/llm/gemm_grouped.h); any n and k. The device finds the tiles from the
+// offsets.
+void launch_gemm_grouped(const GroupedGemmShape& shape, const void* activations,
+                         const void* weights, const void* offsets, void* result,
+                         cudaStream_t stream);
+
 }  // namespace warpmeter

@@ -10,7 +10,7 @@ namespace {
 
 void shrink(Parameters& point) {
   point["model"] = word(point, "model").value_or("") + "/16";
-  for (const char* width : {"columns", "n", "k", "context", "vocabulary"})
+  for (const char* width : {"columns", "n", "k", "context", "vocabulary", "experts", "active"})
     if (const auto value = number(point, width))
       point[width] = std::max(1.0, std::floor(*value / 16));
   // Weights in groups along k keep whole groups.

@@ -49,5 +49,9 @@ Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLa
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed);
+Problem grouped_gemm_problem(const GroupedGemmShape& shape, std::uint32_t seed);
+// The same with these rows per expert.
+Problem grouped_gemm_problem(const GroupedGemmShape& shape,
+                             std::span<const std::int64_t> rows_of_expert, std::uint32_t seed);
 
 }  // namespace warpmeter
