@@ -18,4 +18,7 @@ std::vector<Parameters> attention_prefill_points(int threads, Effort effort);
 // With `page`, and `cache`, the type of the cache.
 std::vector<Parameters> attention_decode_points(int threads, Effort effort);
 
+// DeepSeek-V3 with all heads, and with the 16 of one of eight GPUs that share a layer.
+std::vector<Parameters> attention_mla_points(int threads, Effort effort);
+
 }  // namespace warpmeter

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "kernels/llm/attention.h"
+#include "kernels/llm/attention_mla.h"
 #include "kernels/llm/check.h"
 #include "kernels/llm/cuda/problems.h"
 
@@ -73,6 +74,31 @@ Problem attention_decode_problem(const DecodeShape& s, std::span<const std::int3
   problem.checked_results = static_cast<std::int64_t>(pairs.size()) * s.head_size;
   problem.verify = [=, &q, &k, &v, &table, &lengths, &scales, &o] {
     check_paged_attention(s, pairs, {q, k, v, table, lengths, scales, o});
+  };
+  return problem;
+}
+
+Problem attention_mla_problem(const MlaShape& s, std::span<const std::int32_t> each,
+                              std::uint32_t seed) {
+  Problem problem;
+  constexpr std::int64_t row = mla_rank + mla_rope;
+  const std::int64_t pages = s.batch * pages_per_sequence(s), rows = s.batch * s.heads;
+  const Operand& q = add(problem, "q", Role::input, s.type, rows * row);
+  const Operand& cache = add(problem, "cache", Role::input, s.type, pages * s.page * row);
+  const Operand& table = add(problem, "block_table", Role::input, Element::i32, pages);
+  const Operand& lengths = add(problem, "lengths", Role::input, Element::i32, s.batch);
+  const Operand& o = add(problem, "o", Role::output, s.type, rows * mla_rank);
+  add(problem, "partial", Role::scratch, Element::f32, rows * mla_splits(s) * mla_rank);
+  add(problem, "statistics", Role::scratch, Element::f32, rows * mla_splits(s) * 2);
+  std::copy(each.begin(), each.end(), lengths.i32());
+  fill_pages(table, lengths, s.page, seed);
+  fill_normal(q, seed, 1);
+  fill_normal(cache, seed + 1, 1);
+  poison_unused(cache, table, lengths, 1, s.page, row);
+  const auto pairs = sampled(rows, 8, seed);
+  problem.checked_results = static_cast<std::int64_t>(pairs.size()) * mla_rank;
+  problem.verify = [=, &q, &cache, &table, &lengths, &o] {
+    check_mla(s, pairs, {q, cache, table, lengths, o});
   };
   return problem;
 }

@@ -26,8 +26,18 @@ struct DecodeOperands {
 void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& operands,
                              cudaStream_t stream);
 
-// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64, 128 or 256. For
-// packed_layout and contiguous_layout, q, k and v are the same pointer.
+// One new token per sequence of multi-head latent attention, absorbed (attention_mla.h): q [batch,
+// heads, 576], o [batch, heads, 512], cache [pages, page, 576] of bf16 or f16; block_table, lengths
+// and page as above; heads a multiple of 16. Scratch of f32: partial [batch, mla_splits, heads,
+// 512] and statistics [..., 2]. Needs 92 KiB of shared memory per block. Two launches.
+struct MlaOperands {
+  const void *q, *cache, *block_table, *lengths;
+  void *o, *partial, *statistics;
+};
+void launch_attention_mla(const MlaShape& shape, const MlaOperands& operands, cudaStream_t stream);
+
+// Causal attention of all tokens of a prompt, in any layout; bf16 or f16; head_size 64, 128 or 256.
+// For packed_layout and contiguous_layout, q, k and v are the same pointer.
 void launch_attention_prefill(const AttentionShape& shape, const AttentionLayout& layout,
                               const void* q, const void* k, const void* v, void* o,
                               cudaStream_t stream);

@@ -33,6 +33,8 @@ Problem rope_problem(const RopeShape& shape, std::uint32_t seed);
 // `lengths`: positions of each sequence, at most shape.context.
 Problem attention_decode_problem(const DecodeShape& shape, std::span<const std::int32_t> lengths,
                                  std::uint32_t seed);
+Problem attention_mla_problem(const MlaShape& shape, std::span<const std::int32_t> lengths,
+                              std::uint32_t seed);
 // Operands qkv and o.
 Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLayout& layout,
                                   std::uint32_t seed);
