@@ -8,7 +8,7 @@ two clock reads, in the PTX and in the machine code (SASS, by nvdisasm). The exp
 tests/cuda/expectations.json: per kernel and loop, exact counts of memory and arithmetic opcodes (any
 that is not listed must not occur), and a bound on the integer and control instructions around them.
 A kernel without clock reads is described by "whole" instead: the exact counts of its accesses to global
-memory and of its matrix instructions ("any": a compiler may unroll as it likes), or by "main_loop": the same of its loop that holds most of the latter.
+memory and of its matrix instructions ("any": a compiler may unroll as it likes), by "main_loop", the same of its loop that holds most of the latter, or by both.
 Also fails on register spills, local memory, and on what ptxas says about serialised instructions.
 """
 import argparse
@@ -28,9 +28,9 @@ SASS_SUBJECT = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|LDSM|ATOM|ATOMG|ATOMS
 PTXAS_COMPLAINT = re.compile(r"\(C75\d\d\)|warning", re.IGNORECASE)
 
 # Opcodes that are counted in kernels without clock reads.
-PTX_COUNTED = re.compile(r"(ld|st)\.(global|local)|cp\.async\.c[ag]|ldmatrix|mma\.")
-SASS_COUNTED = re.compile(r"(LDG|STG|LDL|STL|LDGSTS|LDSM|HMMA)(\.|$)")
-PTX_MATRIX, SASS_MATRIX = re.compile(r"mma\."), re.compile(r"HMMA(\.|$)")
+PTX_COUNTED = re.compile(r"(ld|st)\.(global|local)|cp\.async\.(c[ag]|bulk\.tensor)|ldmatrix|stmatrix|(wg)?mma\.(sync|mma_async)")
+SASS_COUNTED = re.compile(r"(LDG|STG|LDL|STL|LDGSTS|LDSM|STSM|UTMALDG|UTMASTG|HMMA|IMMA|HGMMA|QGMMA)(\.|$)")
+PTX_MATRIX, SASS_MATRIX = re.compile(r"(wg)?mma\.(sync|mma_async)"), re.compile(r"(HMMA|IMMA|HGMMA|QGMMA)(\.|$)")
 
 Instruction = collections.namedtuple("Instruction", "opcode operands text")
 Loop = collections.namedtuple("Loop", "begin end")
@@ -145,18 +145,20 @@ def check_function(function, kind, expected, where, problems):
 
 
 def check_counted(function, kind, expected, where, problems):
-    """The counted opcodes of the whole function, or of its loop with the most matrix instructions."""
+    """The counted opcodes of the whole function, and of its loop with the most matrix instructions, as far as they are expected."""
     branch, counted, matrix = (PTX_BRANCH, PTX_COUNTED, PTX_MATRIX) if kind == "ptx" else (SASS_BRANCH, SASS_COUNTED, SASS_MATRIX)
-    code, wanted = function.code, expected.get("whole", expected.get("main_loop"))[kind]
-    if "main_loop" in expected:
-        loops = [function.code[x.begin:x.end + 1] for x in function.all_loops(branch)]
-        # Of a loop and one around it that holds no more, the inner one.
-        code = max(loops, key=lambda x: (sum(bool(matrix.match(y.opcode)) for y in x), -len(x)), default=[])
-    # ptxas writes copies that may bring zeros in either of two ways.
-    found = collections.Counter(x.opcode.removesuffix(".ZFILL") for x in code if counted.match(x.opcode))
-    free = [x for x in wanted if wanted[x] == "any" and found[x] > 0]
-    if {x: found[x] for x in found if x not in free} != {x: wanted[x] for x in wanted if x not in free}:
-        problems.append(f"{where}: has {dict(found)}, expected {wanted}")
+    loops = [function.code[x.begin:x.end + 1] for x in function.all_loops(branch)]
+    # Of a loop and one around it that holds no more, the inner one.
+    main_loop = max(loops, key=lambda x: (sum(bool(matrix.match(y.opcode)) for y in x), -len(x)), default=[])
+    for part, code in ("whole", function.code), ("main_loop", main_loop):
+        if part not in expected:
+            continue
+        wanted = expected[part][kind]
+        # ptxas writes copies that may bring zeros in either of two ways.
+        found = collections.Counter(x.opcode.removesuffix(".ZFILL") for x in code if counted.match(x.opcode))
+        free = [x for x in wanted if wanted[x] == "any" and found[x] > 0]
+        if {x: found[x] for x in found if x not in free} != {x: wanted[x] for x in wanted if x not in free}:
+            problems.append(f"{where} {part}: has {dict(found)}, expected {wanted}")
 
 
 def run(command):

@@ -56,13 +56,15 @@ void OnEmulatedGpu::SetUp() {
   std::string why;
   const auto devices = find_cuda_devices(why);
   ASSERT_FALSE(devices.empty()) << why;
-  ASSERT_TRUE(is_emulated(devices[0])) << "start by scripts/emulate tiny --";
+  ASSERT_TRUE(is_emulated(devices[0])) << "start by scripts/emulate CHIP --";
 }
 
 Counted OnEmulatedGpu::run(Problem problem, const Launch& launch) {
   const Stream stream = make_stream();
   DeviceKernel kernel(std::move(problem), launch, stream.get());
-  const L2Flush flush(std::size_t{1} << 20, 4);
+  int l2_bytes = 0;
+  GPU_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
+  const L2Flush flush(static_cast<std::size_t>(l2_bytes), 4);
   flush.enqueue(stream.get());
   GPU_CHECK(cudaStreamSynchronize(stream.get()));
   const std::size_t begin = read_lines(counters_file()).size();

@@ -91,6 +91,13 @@ std::vector<Parameters> attention_prefill_points(int threads, Effort effort) {
   return points;
 }
 
+std::vector<Parameters> attention_sm90_points(int threads, Effort effort) {
+  std::vector<Parameters> points = attention_prefill_points(threads, effort);
+  std::erase_if(points, [](const Parameters& p) { return number(p, "head_size") != 128; });
+  for (Parameters& point : points) point["kernel"] = point["family"] = "attention.sm90";
+  return points;
+}
+
 std::vector<Parameters> attention_decode_points(int threads, Effort effort) {
   std::vector<Parameters> points = half_type_points<attention_points>(threads, effort);
   for (Parameters& point : points) {

@@ -15,6 +15,9 @@ namespace warpmeter {
 // Prompts of as many tokens as the contexts of decoding.
 std::vector<Parameters> attention_prefill_points(int threads, Effort effort);
 
+// Those with heads of 128.
+std::vector<Parameters> attention_sm90_points(int threads, Effort effort);
+
 // With `page`, and `cache`, the type of the cache.
 std::vector<Parameters> attention_decode_points(int threads, Effort effort);
 

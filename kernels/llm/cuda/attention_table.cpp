@@ -77,6 +77,37 @@ const Row<DecodeShape> attention_decode = {
     },
     decode_attention};
 
+// wgmma exists on compute capability 9.0 only, neither before nor after.
+Refusal without_wgmma(const Device& device) {
+  const std::string capability = fact_text(device.facts, "compute_capability");
+  if (capability == "9.0") return std::nullopt;
+  return fmt::format(
+      "compute capability {}: 9.0 is needed for wgmma; kernel.attention.prefill runs here",
+      capability);
+}
+
+Refusal sm90_attention(const AttentionShape& s) {
+  if (auto reason = matrix_attention(s)) return reason;
+  if (s.head_size != 256) return std::nullopt;
+  return "head size 256; there is 64 and 128, and kernel.attention.prefill takes 256";
+}
+
+const Row<AttentionShape> attention_sm90 = {
+    "kernel.attention.sm90",
+    "kernel.attention.prefill by wgmma: 128 queries per block in two warpgroups, tensor copies of "
+    "128 keys and values in two stages by a third; weights go from registers.",
+    attention_sm90_points,
+    attention_shape,
+    causal_attention_work,
+    [](const AttentionShape& shape, std::uint32_t seed) {
+      return attention_prefill_problem(shape, packed_layout(shape), seed);
+    },
+    [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
+      launch_attention_sm90(shape, p[0], p[1], stream);
+    },
+    sm90_attention,
+    without_wgmma};
+
 // Its sizes are the kernel's; those of the point are looked at by unfit_mla.
 struct MlaPoint : MlaShape {
   std::int64_t rank = 0, rope = 0;
@@ -117,7 +148,8 @@ const Row<MlaPoint> attention_mla = {
 }  // namespace
 
 std::vector<Benchmark> cuda_attention_kernels() {
-  return {benchmark(attention_prefill), benchmark(attention_decode), benchmark(attention_mla)};
+  return {benchmark(attention_prefill), benchmark(attention_sm90), benchmark(attention_decode),
+          benchmark(attention_mla)};
 }
 
 }  // namespace warpmeter

@@ -42,4 +42,10 @@ void launch_attention_prefill(const AttentionShape& shape, const AttentionLayout
                               const void* q, const void* k, const void* v, void* o,
                               cudaStream_t stream);
 
+// The same on compute capability 9.0 by wgmma and tensor copies; packed_layout only; head_size 64
+// or 128. qkv [batch, context, (heads + 2 kv_heads) head_size], o [batch, context, heads
+// head_size].
+void launch_attention_sm90(const AttentionShape& shape, const void* qkv, void* o,
+                           cudaStream_t stream);
+
 }  // namespace warpmeter

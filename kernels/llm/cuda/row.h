@@ -23,7 +23,8 @@ struct Row {
   Work (*work_of)(const Shape&);
   Problem (*problem_of)(const Shape&, std::uint32_t seed);
   void (*launch)(const Shape&, Operands, cudaStream_t);
-  Refusal (*refusal)(const Shape&);  // why the kernel cannot do this shape
+  Refusal (*refusal)(const Shape&);                    // why the kernel cannot do this shape
+  Refusal (*device_refusal)(const Device&) = nullptr;  // why it cannot run there; null: it can
 };
 
 // Why the operands do not fit into the memory of the device.
@@ -46,6 +47,8 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.work = [row](const Parameters& p) { return row.work_of(row.shape_of(p)); };
   result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
     const Shape shape = row.shape_of(p);
+    if (row.device_refusal != nullptr)
+      if (auto reason = row.device_refusal(device)) return reason;
     if (auto reason = row.refusal(shape)) return reason;
     return too_large(device, row.work_of(shape));
   };
