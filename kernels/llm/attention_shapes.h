@@ -15,6 +15,12 @@ struct DecodeShape : AttentionShape {
   Element cache = Element::bf16;
 };
 
+// Elements of a row of q, k and v as the product with a layer's joint weights leaves them
+// (attention_layout.h).
+constexpr std::int64_t packed_row(const AttentionShape& s) {
+  return (s.heads + 2 * s.kv_heads) * s.head_size;
+}
+
 // Multi-head latent attention with the sizes of DeepSeek-V3: a position is one row for all heads.
 struct MlaShape {
   std::int64_t batch = 0, heads = 0, context = 0, page = 0;

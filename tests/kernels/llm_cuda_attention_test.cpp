@@ -16,8 +16,8 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
  protected:
   static Launch decode_launch(const DecodeShape& shape) {
     return [=](std::span<void* const> p, cudaStream_t stream) {
-      launch_attention_decode(shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]},
-                              stream);
+      launch_attention_decode(
+          shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], packed_row(shape)}, stream);
     };
   }
 

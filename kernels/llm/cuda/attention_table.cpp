@@ -72,8 +72,8 @@ const Row<DecodeShape> attention_decode = {
       return attention_decode_problem(shape, full_lengths(shape.batch, shape.context), seed);
     },
     [](const DecodeShape& shape, Operands p, cudaStream_t stream) {
-      launch_attention_decode(shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]},
-                              stream);
+      launch_attention_decode(
+          shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], packed_row(shape)}, stream);
     },
     decode_attention};
 

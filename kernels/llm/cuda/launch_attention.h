@@ -11,8 +11,9 @@ namespace warpmeter {
 
 // Attention: one launch of each kernel on device pointers aligned to 16 bytes, as in launch.h.
 
-// One new token per sequence over a paged KV cache: q, o [batch, kv_heads, heads / kv_heads,
-// head_size] of bf16 or f16; k, v [pages, kv_heads, page, head_size] of the same type or e4m3;
+// One new token per sequence over a paged KV cache: q and o [batch, heads, head_size] of bf16 or
+// f16, q's sequences q_row elements apart (a multiple of 8), so that it may be the first part of
+// packed rows (packed_row); k, v [pages, kv_heads, page, head_size] of the same type or e4m3;
 // block_table [batch, pages_per_sequence] of i32: the page of each `page` positions; lengths
 // [batch] of i32, at least 1 and at most `context`; scales [2] of f32, by which elements of K and V
 // in e4m3 are multiplied, else unused. head_size 64, 128 or 256, page a power of two of at least
@@ -22,6 +23,7 @@ namespace warpmeter {
 struct DecodeOperands {
   const void *q, *k, *v, *block_table, *lengths, *scales;
   void *o, *partial, *statistics;
+  std::int64_t q_row;
 };
 void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& operands,
                              cudaStream_t stream);
