@@ -170,8 +170,9 @@ void check_paged_attention(const DecodeShape& shape, std::span<const std::int64_
       const std::int64_t page = p.block_table.i32()[entry];
       return ((page * shape.kv_heads + kv) * shape.page + position % shape.page) * size;
     };
+    const std::int64_t q = sequence * packed_row(shape) + pair % shape.heads * size;
     check_attention_row(
-        {pair * size, pair * size, p.lengths.i32()[sequence], size, size,
+        {q, pair * size, p.lengths.i32()[sequence], size, size,
          score_scale(size) * (scaled ? p.scales.at(0) : 1), scaled ? p.scales.at(1) : 1, row, row},
         p.q, p.k, p.v, p.o);
   }

@@ -86,6 +86,7 @@ void check_causal_attention(const AttentionShape& shape, const AttentionLayout& 
 // launches = 2.
 Work paged_attention_work(const DecodeShape& shape);
 
+// q is packed: the first part of rows of packed_row elements, one per sequence.
 struct PagedOperands {
   const Operand &q, &k, &v, &block_table, &lengths, &scales, &o;
 };

@@ -13,14 +13,26 @@ namespace warpmeter {
 struct DecodeShape : AttentionShape {
   std::int64_t page = 0;
   Element cache = Element::bf16;
-  std::int64_t q_stride = 0;  // elements from one sequence's queries to the next's; 0: contiguous
 };
 
-constexpr std::int64_t query_stride(const DecodeShape& s) {
-  return s.q_stride > 0 ? s.q_stride : s.heads * s.head_size;
+// Elements of a row of q, k and v as the product with a layer's joint weights leaves them
+// (attention_layout.h).
+constexpr std::int64_t packed_row(const AttentionShape& s) {
+  return (s.heads + 2 * s.kv_heads) * s.head_size;
 }
 
-constexpr std::int64_t pages_per_sequence(const DecodeShape& s) {
+// Multi-head latent attention with the sizes of DeepSeek-V3: a position is one row for all heads.
+struct MlaShape {
+  std::int64_t batch = 0, heads = 0, context = 0, page = 0;
+  Element type = Element::bf16;
+};
+inline constexpr int mla_rank = 512, mla_rope = 64;  // kv_lora_rank, qk_rope_head_dim
+
+// Of its scores: 1 / sqrt(192), since before absorption keys have qk_nope_head_dim = 128 and 64.
+inline constexpr double mla_scale = 0.07216878364870322;
+
+template <class Shape>
+constexpr std::int64_t pages_per_sequence(const Shape& s) {
   return (s.context + s.page - 1) / s.page;
 }
 
@@ -35,6 +47,20 @@ constexpr std::int64_t attention_splits(std::int64_t context) {
 constexpr std::int64_t attention_chunk(std::int64_t context) {
   const std::int64_t sixteen = 16 * attention_splits(context);
   return (context + sixteen - 1) / sixteen * 16;
+}
+
+// The results of a chunk are as large as 227 positions for 128 heads, so there are only as many
+// chunks as give 128 blocks of 16 or 32 heads, of at least 256 positions each.
+constexpr std::int64_t mla_splits(const MlaShape& s) {
+  const std::int64_t blocks = s.batch * s.heads / (s.heads % 32 == 0 ? 32 : 16);
+  const std::int64_t wanted = (127 + blocks) / blocks, most = (s.context + 255) / 256;
+  return wanted < most ? wanted : most;
+}
+
+// Positions of a chunk: whole steps of 32.
+constexpr std::int64_t mla_chunk(const MlaShape& s) {
+  const std::int64_t steps = 32 * mla_splits(s);
+  return (s.context + steps - 1) / steps * 32;
 }
 
 }  // namespace warpmeter

@@ -61,7 +61,6 @@ DecodeShape decode_attention(const StackShape& s) {
   static_cast<AttentionShape&>(shape) = prefill_attention(s);
   shape.page = s.page;
   shape.cache = stack_type;
-  shape.q_stride = qkv_columns(s);
   return shape;
 }
 

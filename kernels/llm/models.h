@@ -32,6 +32,10 @@ inline constexpr LlmModel starcoder2_3b = {"StarCoder2-3B", 3072, 12288, 24, 2, 
 inline constexpr LlmModel gemma_2b = {"Gemma-2B", 2048, 16384, 8, 1, 256, 0, 256000};
 inline constexpr LlmModel gemma_7b = {"Gemma-7B", 3072, 24576, 16, 16, 256, 0, 256000};
 
+// config.json of deepseek-ai/DeepSeek-V3; head_size is v_head_dim, the cache has one row for all
+// heads (attention_mla.h).
+inline constexpr LlmModel deepseek_v3 = {"DeepSeek-V3", 7168, 2048, 128, 128, 128, 256, 129280};
+
 // Columns of the weights of a layer's linear maps.
 constexpr std::int64_t qkv_columns(const LlmModel& m) {
   return (m.heads + 2 * m.kv_heads) * m.head_size;

@@ -16,8 +16,8 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
  protected:
   static Launch decode_launch(const DecodeShape& shape) {
     return [=](std::span<void* const> p, cudaStream_t stream) {
-      launch_attention_decode(shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]},
-                              stream);
+      launch_attention_decode(
+          shape, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], packed_row(shape)}, stream);
     };
   }
 
@@ -53,16 +53,22 @@ class AttentionKernels : public OnEmulatedGpu, public testing::WithParamInterfac
 // One position, less than a step, odd ones, one and several chunks; one to eight heads per KV head;
 // pages of a step and of several.
 TEST_P(AttentionKernels, DecodeIsRightAtTheEdges) {
+  for (const auto& [batch, heads, kv_heads, context, page] :
+       {std::array<std::int64_t, 5>{1, 1, 1, 1, 16},
+        {1, 4, 1, 7, 32},
+        {2, 6, 2, 33, 16},
+        {1, 8, 1, 256, 128},
+        {1, 16, 2, 257, 16},
+        {3, 3, 3, 100, 64}})
+    decode({{batch, heads, kv_heads, 64, context, GetParam()}, page, GetParam()});
+}
+
+TEST_P(AttentionKernels, DecodeTakesEachSizeAndCache) {
   for (const Element cache : {GetParam(), Element::e4m3})
-    for (const std::int64_t size : {64, 128, 256})
-      for (const auto& [batch, heads, kv_heads, context, page] :
-           {std::array<std::int64_t, 5>{1, 1, 1, 1, 16},
-            {1, 4, 1, 7, 32},
-            {2, 6, 2, 33, 16},
-            {1, 8, 1, 256, 128},
-            {1, 16, 2, 257, 16},
-            {3, 3, 3, 100, 64}})
-        decode({{batch, heads, kv_heads, size, context, GetParam()}, page, cache});
+    for (const std::int64_t size : {64, 128, 256}) {
+      decode({{1, 5, 1, size, 41, GetParam()}, 32, cache});
+      decode({{2, 4, 2, size, 70, GetParam()}, 16, cache});
+    }
 }
 
 // One position, a whole page, a part of the second chunk, all; what lies beyond is NaN.
@@ -104,16 +110,20 @@ TEST_P(AttentionKernels, DecodeCounts) {
 
 // One token, a part of a warp's, of a block's, whole blocks, several; shared and own KV heads.
 TEST_P(AttentionKernels, PrefillIsRightAtTheEdges) {
-  for (const std::int64_t size : {64, 128, 256})
-    for (const auto& [batch, heads, kv_heads, context] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
-                                                          {1, 2, 1, 7},
-                                                          {2, 3, 3, 33},
-                                                          {1, 1, 1, 64},
-                                                          {1, 4, 2, 65},
-                                                          {1, 1, 1, 200}}) {
-      const AttentionShape shape{batch, heads, kv_heads, size, context, GetParam()};
-      prefill(shape, packed_layout(shape));
-    }
+  for (const auto& [size, batch, heads, kv_heads, context] :
+       {std::array<std::int64_t, 5>{64, 1, 1, 1, 1},
+        {64, 1, 2, 1, 7},
+        {64, 2, 3, 3, 33},
+        {64, 1, 1, 1, 64},
+        {64, 1, 4, 2, 65},
+        {64, 1, 1, 1, 200},
+        {128, 2, 2, 1, 33},
+        {128, 1, 1, 1, 130},
+        {256, 2, 2, 1, 33},
+        {256, 1, 1, 1, 130}}) {
+    const AttentionShape shape{batch, heads, kv_heads, size, context, GetParam()};
+    prefill(shape, packed_layout(shape));
+  }
 }
 
 // The other layout, and one in which all distances differ: operands that are only read may overlap,
@@ -161,7 +171,9 @@ TEST(AttentionPoints, NeverSplitAGroup) {
         const std::string split = *word(point, "split");
         of_row.insert(split);
         sides[*word(point, "model") + std::to_string(*number(point, "context"))].insert(split);
-        EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << to_string(point);
+        Device device;
+        device.facts["compute_capability"] = {"9.0", std::nullopt, "test"};
+        EXPECT_EQ(row.unsupported(device, point), std::nullopt) << to_string(point);
       }
       EXPECT_EQ(of_row.size(), 2U) << row.id;
     }

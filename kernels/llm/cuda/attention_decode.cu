@@ -27,10 +27,10 @@ struct Arguments {
   const float* scales;  // of K and V in e4m3
   float* partial;       // [batch kv_heads, splits, heads, size]: sums of weighted values
   float* statistics;    // [batch kv_heads, splits, heads, 2]: maximum (of log2), sum of weights
+  std::int64_t q_row;   // elements from one sequence's queries to the next one's
   int heads;            // per KV head
   int kv_heads, max_pages, page_bits, chunk;
-  std::int64_t q_stride;  // from sequence to sequence
-  float scale_log2;       // log2(e) / sqrt(size)
+  float scale_log2;  // log2(e) / sqrt(size)
 };
 
 // What a warp knows of its part of the context; lane 4 g + t has heads 2 t (x, z) and 2 t + 1
@@ -200,9 +200,8 @@ __global__ void __launch_bounds__(32 * warps, resident<size>) attention_decode(A
   const int begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, __ldg(a.lengths + sequence));
   if (begin >= end) return;
   uint4 q[size / 32];
-  load_query<T, Cache, size>(
-      q, static_cast<const T*>(a.q) + sequence * a.q_stride + (kv * a.heads + g) * size,
-      g < a.heads);
+  const T* query = static_cast<const T*>(a.q) + sequence * a.q_row + (kv * a.heads + g) * size;
+  load_query<T, Cache, size>(q, query, g < a.heads);
   float scale_log2 = a.scale_log2, value_scale = 1;
   if constexpr (sizeof(Cache) == 1)
     scale_log2 *= __ldg(a.scales), value_scale = __ldg(a.scales + 1);
@@ -250,12 +249,12 @@ void launch_attention_decode(const DecodeShape& shape, const DecodeOperands& ope
                                static_cast<const float*>(operands.scales),
                                partial,
                                statistics,
+                               operands.q_row,
                                static_cast<int>(shape.heads / shape.kv_heads),
                                static_cast<int>(shape.kv_heads),
                                static_cast<int>(pages_per_sequence(shape)),
                                std::countr_zero(static_cast<unsigned>(shape.page)),
                                chunk,
-                               query_stride(shape),
                                1.44269504f / sqrtf(static_cast<float>(shape.head_size))};
   for_half_type(shape.type, [&](auto element) {
     using T = decltype(element);

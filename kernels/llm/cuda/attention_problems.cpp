@@ -6,6 +6,7 @@
 #include <random>
 
 #include "kernels/llm/attention.h"
+#include "kernels/llm/attention_mla.h"
 #include "kernels/llm/check.h"
 #include "kernels/llm/cuda/problems.h"
 
@@ -50,29 +51,54 @@ Problem attention_decode_problem(const DecodeShape& s, std::span<const std::int3
   Problem problem;
   const std::int64_t pages = s.batch * pages_per_sequence(s);
   const std::int64_t parts = s.batch * s.heads * attention_splits(s.context);
-  const Operand& q = add(problem, "q", Role::input, s.type, s.batch * s.heads * s.head_size);
+  const Operand& qkv = add(problem, "qkv", Role::input, s.type, s.batch * packed_row(s));
   const Operand& k =
       add(problem, "k", Role::input, s.cache, pages * s.kv_heads * s.page * s.head_size);
   const Operand& v = add(problem, "v", Role::input, s.cache, k.count);
   const Operand& table = add(problem, "block_table", Role::input, Element::i32, pages);
   const Operand& lengths = add(problem, "lengths", Role::input, Element::i32, s.batch);
   const Operand& scales = add(problem, "scales", Role::input, Element::f32, 2);
-  const Operand& o = add(problem, "o", Role::output, s.type, q.count);
+  const Operand& o = add(problem, "o", Role::output, s.type, s.batch * s.heads * s.head_size);
   add(problem, "partial", Role::scratch, Element::f32, parts * s.head_size);
   add(problem, "statistics", Role::scratch, Element::f32, 2 * parts);
   std::copy(each.begin(), each.end(), lengths.i32());
   fill_pages(table, lengths, s.page, seed);
   scales.f32()[0] = s.cache == Element::e4m3 ? 0.3f : 1.0f;
   scales.f32()[1] = s.cache == Element::e4m3 ? 0.7f : 1.0f;
-  fill_normal(q, seed, 1);
+  fill_normal(qkv, seed, 1);
   fill_normal(k, seed + 1, 1 / scales.at(0));
   fill_normal(v, seed + 2, 1 / scales.at(1));
   for (const Operand* cache : {&k, &v})
     poison_unused(*cache, table, lengths, s.kv_heads, s.page, s.head_size);
   const auto pairs = sampled(s.batch * s.heads, 8, seed);
   problem.checked_results = static_cast<std::int64_t>(pairs.size()) * s.head_size;
-  problem.verify = [=, &q, &k, &v, &table, &lengths, &scales, &o] {
-    check_paged_attention(s, pairs, {q, k, v, table, lengths, scales, o});
+  problem.verify = [=, &qkv, &k, &v, &table, &lengths, &scales, &o] {
+    check_paged_attention(s, pairs, {qkv, k, v, table, lengths, scales, o});
+  };
+  return problem;
+}
+
+Problem attention_mla_problem(const MlaShape& s, std::span<const std::int32_t> each,
+                              std::uint32_t seed) {
+  Problem problem;
+  constexpr std::int64_t row = mla_rank + mla_rope;
+  const std::int64_t pages = s.batch * pages_per_sequence(s), rows = s.batch * s.heads;
+  const Operand& q = add(problem, "q", Role::input, s.type, rows * row);
+  const Operand& cache = add(problem, "cache", Role::input, s.type, pages * s.page * row);
+  const Operand& table = add(problem, "block_table", Role::input, Element::i32, pages);
+  const Operand& lengths = add(problem, "lengths", Role::input, Element::i32, s.batch);
+  const Operand& o = add(problem, "o", Role::output, s.type, rows * mla_rank);
+  add(problem, "partial", Role::scratch, Element::f32, rows * mla_splits(s) * mla_rank);
+  add(problem, "statistics", Role::scratch, Element::f32, rows * mla_splits(s) * 2);
+  std::copy(each.begin(), each.end(), lengths.i32());
+  fill_pages(table, lengths, s.page, seed);
+  fill_normal(q, seed, 1);
+  fill_normal(cache, seed + 1, 1);
+  poison_unused(cache, table, lengths, 1, s.page, row);
+  const auto pairs = sampled(rows, 8, seed);
+  problem.checked_results = static_cast<std::int64_t>(pairs.size()) * mla_rank;
+  problem.verify = [=, &q, &cache, &table, &lengths, &o] {
+    check_mla(s, pairs, {q, cache, table, lengths, o});
   };
   return problem;
 }

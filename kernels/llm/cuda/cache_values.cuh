@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/llm/cuda/e4m3.cuh"
+#include "kernels/llm/cuda/from_e4m3.cuh"
 #include "kernels/llm/cuda/vector.cuh"
 
 namespace warpmeter {

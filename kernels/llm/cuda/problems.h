@@ -43,6 +43,8 @@ Problem quantize_block_problem(const RowsShape& shape, std::uint32_t seed);
 // `lengths`: positions of each sequence, at most shape.context.
 Problem attention_decode_problem(const DecodeShape& shape, std::span<const std::int32_t> lengths,
                                  std::uint32_t seed);
+Problem attention_mla_problem(const MlaShape& shape, std::span<const std::int32_t> lengths,
+                              std::uint32_t seed);
 // Operands qkv and o.
 Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLayout& layout,
                                   std::uint32_t seed);

@@ -34,16 +34,23 @@ CUtensorMapDataType data_type(Element type) {
 
 CUtensorMap matrix_map(Element type, const void* matrix, std::int64_t rows, std::int64_t columns,
                        int box_rows) {
+  return sequences_map(type, matrix, 0, rows, columns, box_rows);
+}
+
+// No sequences: a matrix.
+CUtensorMap sequences_map(Element type, const void* tensor, std::int64_t sequences,
+                          std::int64_t rows, std::int64_t columns, int box_rows) {
   static const auto encode = find_encoder();
   const auto bytes = static_cast<cuuint32_t>(bytes_of(type));
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[] = {sizes[0] * bytes};
-  const cuuint32_t box[] = {box_bytes / bytes, static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[] = {1, 1};
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows),
+                              static_cast<cuuint64_t>(sequences)};
+  const cuuint64_t strides[] = {sizes[0] * bytes, sizes[0] * sizes[1] * bytes};
+  const cuuint32_t box[] = {box_bytes / bytes, static_cast<cuuint32_t>(box_rows), 1};
+  const cuuint32_t steps[] = {1, 1, 1};
   CUtensorMap map;
   const CUresult status =
-      encode(&map, data_type(type), 2, const_cast<void*>(matrix), sizes, strides, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      encode(&map, data_type(type), sequences == 0 ? 2 : 3, const_cast<void*>(tensor), sizes,
+             strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw std::runtime_error(fmt::format("cuTensorMapEncodeTiled refuses {} x {} of {}: error {}",

@@ -18,4 +18,9 @@ namespace warpmeter {
 CUtensorMap matrix_map(Element type, const void* matrix, std::int64_t rows, std::int64_t columns,
                        int box_rows);
 
+// The same of a tensor [sequences, rows, columns]: what lies beyond the rows of a sequence reads as
+// zero, too, and is not written.
+CUtensorMap sequences_map(Element type, const void* tensor, std::int64_t sequences,
+                          std::int64_t rows, std::int64_t columns, int box_rows);
+
 }  // namespace warpmeter
