@@ -15,8 +15,8 @@ namespace point_words {
 constexpr Effort quick = Effort::quick, standard = Effort::standard, thorough = Effort::thorough;
 constexpr const char *f32 = "f32", *bf16 = "bf16", *hot = "hot", *cold = "cold";
 constexpr const char *fit = "fit", *held_out = "held_out";
-constexpr const LlmModel& llama = llama3_8b;
-constexpr const LlmModel& qwen = qwen3_30b_a3b;
+inline constexpr const LlmModel& llama = llama3_8b;
+inline constexpr const LlmModel& qwen = qwen3_30b_a3b;
 }  // namespace point_words
 
 // What every point says.

@@ -63,6 +63,11 @@ void launch_quantize_token(const RowsShape& shape, const void* x, void* y, void*
 void launch_quantize_block(const RowsShape& shape, const void* x, void* y, void* scales,
                            cudaStream_t stream);
 
+// logits [rows, vocabulary] and uniforms [rows] of f32, tokens [rows] of i32; fewer than 2^23
+// logits.
+void launch_sample(const SampleShape& shape, const void* logits, const void* uniforms, void* tokens,
+                   cudaStream_t stream);
+
 // ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,
                    cudaStream_t stream);

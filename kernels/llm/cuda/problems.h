@@ -37,6 +37,7 @@ Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in 
 Problem kv_append_problem(const KvAppendShape& shape, std::uint32_t seed);
 Problem quantize_token_problem(const RowsShape& shape, std::uint32_t seed);
 Problem quantize_block_problem(const RowsShape& shape, std::uint32_t seed);
+Problem sample_problem(const SampleShape& shape, std::uint32_t seed);
 Problem attention_decode_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem attention_prefill_problem(const AttentionShape& shape, std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);

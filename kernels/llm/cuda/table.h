@@ -14,6 +14,7 @@ std::vector<Benchmark> cuda_attention_kernels();
 std::vector<Benchmark> cuda_row_kernels();
 std::vector<Benchmark> cuda_cache_kernels();
 std::vector<Benchmark> cuda_quantize_kernels();
+std::vector<Benchmark> cuda_sample_kernels();
 
 // All CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
 std::vector<Benchmark> cuda_llm_kernels();
