@@ -69,9 +69,9 @@ void expect_refused(const std::string& id, const Parameters& changes, const std:
 TEST(CudaKernelTable, RefusesWithAReason) {
   expect_refused("kernel.rms_norm.residual", {{"columns", 16385.0}}, "at most 16384");
   expect_refused("kernel.layer_norm", {{"columns", 16385.0}}, "at most 16384");
-  expect_refused("kernel.layer_norm", {{"type", "e4m3"}}, "f32 or bf16");
+  expect_refused("kernel.layer_norm", {{"type", "e4m3"}}, "f32, bf16 or f16");
   expect_refused("kernel.rope.packed", {{"stride", 5119.0}}, "at least 5120");
-  expect_refused("kernel.geglu.packed", {{"type", "int8"}}, "f32 or bf16");
+  expect_refused("kernel.geglu.packed", {{"type", "int8"}}, "f32, bf16 or f16");
   expect_refused("kernel.kv_append", {{"type", "f32"}}, "bf16 or f16");
   expect_refused("kernel.kv_append", {{"cache", "int8"}}, "or e4m3");
   expect_refused("kernel.kv_append", {{"stride", 6143.0}}, "6144");
