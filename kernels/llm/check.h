@@ -33,4 +33,8 @@ inline constexpr double exp_error = 1e-5;
 // What storing as `type` may add, relative to the value; f32 is covered by the other terms.
 double store_roundoff(Element type);
 
+// And what it may add whatever the value: half a step of f16's subnormal numbers, which begin at
+// 2^-14; those of f32 and bf16 lie below all results here.
+constexpr double store_floor(Element type) { return type == Element::f16 ? 0x1p-25 : 0.0; }
+
 }  // namespace warpmeter

@@ -17,7 +17,8 @@ void check_gated(const char* name, GateValue (*activation)(double gate), const R
       const GateValue gate = activation(input.gate.at(from));
       const double expected = gate.value * input.up.at(from + input.up_offset);
       const double relative = gate.relative + store_roundoff(shape.type);
-      require_close(name, to, y.at(to), expected, relative * std::abs(expected));
+      require_close(name, to, y.at(to), expected,
+                    relative * std::abs(expected) + store_floor(shape.type));
     }
 }
 

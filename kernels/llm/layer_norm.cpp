@@ -24,10 +24,10 @@ void check_row(const RowsShape& shape, std::int64_t begin, const LayerNormOperan
   for (std::int64_t c = 0; c < shape.columns; ++c) {
     const double gain = operands.gain.at(c), bias = operands.bias.at(c);
     const double product = (operands.x.at(begin + c) - mean) * scale * gain;
-    const double tolerance = std::abs(gain) * scale * off_mean +
-                             std::abs(product) * (sum_roundoff(shape.columns) + 8 * unit) +
-                             unit * std::abs(bias) +
-                             store_roundoff(shape.type) * std::abs(product + bias);
+    const double tolerance =
+        std::abs(gain) * scale * off_mean +
+        std::abs(product) * (sum_roundoff(shape.columns) + 8 * unit) + unit * std::abs(bias) +
+        store_roundoff(shape.type) * std::abs(product + bias) + store_floor(shape.type);
     require_close("layer_norm", begin + c, operands.y.at(begin + c), product + bias, tolerance);
   }
 }

@@ -53,6 +53,16 @@ KvAppendShape kv_append_shape(const Parameters& p) {
           stride};
 }
 
+SampleShape sample_shape(const Parameters& p) {
+  const std::int64_t top_k = number(p, "top_k").value_or(0) > 0 ? count(p, "top_k") : 0;
+  return {count(p, "rows"),
+          count(p, "vocabulary"),
+          top_k,
+          number(p, "top_p").value_or(1),
+          number(p, "temperature").value_or(1),
+          type_of(p)};
+}
+
 GatherShape gather_shape(const Parameters& p) {
   return {count(p, "rows"), count(p, "columns"), count(p, "vocabulary"), type_of(p)};
 }

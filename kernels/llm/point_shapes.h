@@ -21,5 +21,6 @@ RowsShape rows_shape(const Parameters& point);
 RopeShape rope_shape(const Parameters& point);
 GatherShape gather_shape(const Parameters& point);
 KvAppendShape kv_append_shape(const Parameters& point);
+SampleShape sample_shape(const Parameters& point);
 
 }  // namespace warpmeter

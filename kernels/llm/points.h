@@ -27,6 +27,7 @@ std::vector<Parameters> gather_points(int threads, Effort effort);
 // Kernels that exist on GPUs only (points_gpu_rows.cpp).
 std::vector<Parameters> quantize_token_points(int threads, Effort effort);
 std::vector<Parameters> quantize_block_points(int threads, Effort effort);
+std::vector<Parameters> sample_points(int threads, Effort effort);
 std::vector<Parameters> kv_append_points(int threads, Effort effort);
 std::vector<Parameters> swiglu_packed_points(int threads, Effort effort);
 std::vector<Parameters> geglu_points(int threads, Effort effort);

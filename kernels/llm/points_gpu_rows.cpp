@@ -54,6 +54,27 @@ constexpr RowsPoint quantize[] = {
     {qwen, held_out, 4096, qwen.intermediate, bf16, hot, standard},
 };
 
+// Its group is the model; temperature, top_k and top_p are those of generation_config.json of
+// meta-llama/Meta-Llama-3-8B and Qwen/Qwen3-30B-A3B, or all kept.
+struct SamplePoint {
+  const LlmModel& model;
+  const char* split;
+  std::int64_t rows;
+  double temperature;
+  int top_k;
+  double top_p;
+  const char* residency;
+  Effort from;
+};
+constexpr SamplePoint sample[] = {
+    {llama, fit, 1, 0.6, 0, 0.9, hot, quick},
+    {llama, fit, 64, 0.6, 0, 0.9, hot, standard},
+    {llama, fit, 64, 1, 0, 1, cold, standard},
+    {qwen, held_out, 8, 0.6, 20, 0.95, hot, quick},
+    {qwen, held_out, 64, 0.6, 20, 0.95, cold, standard},
+    {qwen, held_out, 256, 0.6, 20, 0.95, hot, thorough},
+};
+
 // Tokens of `batch` sequences, equally many each. Its group is the model.
 struct KvAppendPoint {
   const LlmModel& model;
@@ -75,6 +96,22 @@ constexpr KvAppendPoint kv_append[] = {
 };
 
 }  // namespace
+
+std::vector<Parameters> sample_points(int threads, Effort effort) {
+  std::vector<Parameters> points;
+  for (const SamplePoint& row : sample) {
+    if (row.from > effort) continue;
+    Parameters point =
+        point_of("sample", "sample", row.model, row.split, f32, row.residency, threads);
+    point["rows"] = double(row.rows);
+    point["vocabulary"] = double(row.model.vocabulary);
+    point["temperature"] = row.temperature;
+    point["top_k"] = double(row.top_k);
+    point["top_p"] = row.top_p;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
 
 std::vector<Parameters> kv_append_points(int threads, Effort effort) {
   std::vector<Parameters> points;

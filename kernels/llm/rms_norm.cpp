@@ -81,7 +81,8 @@ void check_row(const RowsShape& shape, std::int64_t begin, const Operand& x, con
   const double root = std::sqrt(squares / static_cast<double>(shape.columns) + double{rms_epsilon});
   for (std::int64_t c = 0; c < shape.columns; ++c) {
     const double expected = x.at(begin + c) * gain.at(c) / root;
-    require_close("rms_norm", begin + c, y.at(begin + c), expected, relative * std::abs(expected));
+    require_close("rms_norm", begin + c, y.at(begin + c), expected,
+                  relative * std::abs(expected) + store_floor(shape.type));
   }
 }
 

@@ -17,7 +17,8 @@ void check_head(const RopeShape& shape, std::int64_t begin, std::int64_t table,
     const double x1 = operands.x.at(begin + i), x2 = operands.x.at(begin + half + i);
     const double c = operands.cosines.at(table + i), s = operands.sines.at(table + i);
     const double tolerance = (4 * unit_roundoff(Element::f32) + store_roundoff(shape.type)) *
-                             (std::abs(x1) + std::abs(x2));
+                                 (std::abs(x1) + std::abs(x2)) +
+                             store_floor(shape.type);
     require_close("rope", begin + i, operands.y.at(begin + i), x1 * c - x2 * s, tolerance);
     require_close("rope", begin + half + i, operands.y.at(begin + half + i), x2 * c + x1 * s,
                   tolerance);

@@ -44,6 +44,13 @@ constexpr std::int64_t token_stride(const KvAppendShape& shape) {
   return shape.stride > 0 ? shape.stride : (shape.heads + 2 * shape.kv_heads) * shape.head_size;
 }
 
+// Logits of `rows` tokens; top_k 0 and top_p 1 keep all.
+struct SampleShape {
+  std::int64_t rows = 0, vocabulary = 0, top_k = 0;
+  double top_p = 1, temperature = 1;
+  Element type = Element::f32;
+};
+
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   Element type = Element::f32;

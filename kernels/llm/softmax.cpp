@@ -22,7 +22,7 @@ void check_row(const RowsShape& shape, std::int64_t begin, const Operand& x, con
   const double relative = exp_error + sum_roundoff(shape.columns) + 2 * store_roundoff(shape.type);
   for (std::int64_t i = begin; i < end; ++i) {
     const double expected = weight[static_cast<std::size_t>(i - begin)] / total;
-    require_close("softmax", i, y.at(i), expected, relative * expected);
+    require_close("softmax", i, y.at(i), expected, relative * expected + store_floor(shape.type));
   }
 }
 

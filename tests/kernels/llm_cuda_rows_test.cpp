@@ -51,7 +51,8 @@ class RowKernels : public OnEmulatedGpu {
     std::vector<RowsShape> shapes;
     for (const Element type : row_types)
       for (const std::int64_t columns : {1, 7, 24, 1000, 2049, 4096})
-        for (const std::int64_t rows : {1, 3}) shapes.push_back({rows, columns, type});
+        for (const std::int64_t rows : {1, 3})
+          if (rows == 3 || type != Element::f16) shapes.push_back({rows, columns, type});
     return shapes;
   }
 };
@@ -99,6 +100,7 @@ TEST_F(RowKernels, RopeIsRightAtTheEdges) {
   for (const Element type : row_types)
     for (const std::int64_t size : {2, 6, 8, 64, 128})
       for (const auto& [tokens, heads] : {std::pair{1, 1}, {1, 5}, {7, 3}, {20, 40}}) {
+        if (type == Element::f16 && tokens != 7) continue;  // bf16 has the same widths
         SCOPED_TRACE(testing::Message() << tokens << " x " << heads << " x " << size);
         rope({tokens, heads, size, type});
       }

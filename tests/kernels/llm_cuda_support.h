@@ -36,6 +36,6 @@ class OnEmulatedGpu : public testing::Test {
   static void expect_compulsory_dram(const Counted& counted, const Work& work);
 };
 
-inline const Element row_types[] = {Element::f32, Element::bf16};
+inline const Element row_types[] = {Element::f32, Element::bf16, Element::f16};
 
 }  // namespace warpmeter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// Points of the CUDA kernels that the host has not; those of the others are in llm_points_test.cpp.
+// The rows of the CUDA kernels: ids, splits, refusals. Needs no device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,67 +12,74 @@
 namespace warpmeter {
 namespace {
 
-std::vector<Benchmark> rows_with_models() {
-  std::vector<Benchmark> rows;
-  for (const auto& family : {cuda_routing_kernels, cuda_training_kernels})
-    for (Benchmark& row : family()) rows.push_back(std::move(row));
-  return rows;
+const Benchmark& row_of(const std::string& id) {
+  static const std::vector<Benchmark> table = cuda_llm_kernels();
+  return *std::find_if(table.begin(), table.end(), [&](const Benchmark& b) { return b.id == id; });
 }
 
-std::set<std::string> ids(const Benchmark& row, Effort effort) {
-  std::set<std::string> all;
-  for (const Parameters& point : row.points(Device{}, effort)) all.insert(to_string(point));
-  EXPECT_EQ(all.size(), row.points(Device{}, effort).size()) << row.id;
-  return all;
-}
-
-TEST(CudaPoints, AreDistinctAndGrowWithTheEffort) {
-  for (const Benchmark& row : rows_with_models()) {
-    const auto quick = ids(row, Effort::quick), standard = ids(row, Effort::standard),
-               thorough = ids(row, Effort::thorough);
-    EXPECT_TRUE(std::includes(standard.begin(), standard.end(), quick.begin(), quick.end()));
-    EXPECT_TRUE(std::includes(thorough.begin(), thorough.end(), standard.begin(), standard.end()));
+TEST(CudaKernelTable, HasDistinctRowsThatTakeTheirPoints) {
+  std::set<std::string> ids;
+  for (const Benchmark& row : cuda_llm_kernels()) {
+    EXPECT_TRUE(ids.insert(row.id).second) << row.id;
+    std::set<std::string> points;
+    for (const Parameters& point : row.points(Device{}, Effort::thorough)) {
+      EXPECT_TRUE(points.insert(to_string(point)).second) << to_string(point);
+      EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << to_string(point);
+      EXPECT_GT(row.work(point).bytes_read, 0);
+      EXPECT_GT(row.work(point).bytes_written, 0);
+    }
   }
 }
 
-// A group is a model.
-TEST(CudaPoints, HaveBothSidesOfTheSplitAndNeverSplitAModel) {
-  for (const Benchmark& row : rows_with_models())
+TEST(CudaKernelTable, HasBothSidesOfTheSplitInEveryRow) {
+  for (const Benchmark& row : cuda_llm_kernels())
     for (const Effort effort : {Effort::quick, Effort::standard, Effort::thorough}) {
-      std::map<std::string, std::set<std::string>> sides;
-      std::set<std::string> all;
-      for (const Parameters& point : row.points(Device{}, effort)) {
-        sides[*word(point, "model")].insert(*word(point, "split"));
-        all.insert(*word(point, "split"));
-        EXPECT_GT(row.work(point).bytes_read, 0) << row.id;
-        EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << row.id;
-      }
-      EXPECT_EQ(all, (std::set<std::string>{"fit", "held_out"})) << row.id;
-      for (const auto& [model, split] : sides) EXPECT_EQ(split.size(), 1U) << row.id << model;
+      std::set<std::string> sides;
+      for (const Parameters& point : row.points(Device{}, effort))
+        sides.insert(*word(point, "split"));
+      EXPECT_EQ(sides, (std::set<std::string>{"fit", "held_out"})) << row.id;
     }
 }
 
-const Benchmark& row_of(const std::vector<Benchmark>& table, const std::string& id) {
-  return *std::ranges::find(table, id, &Benchmark::id);
+// Of kernels on rows neither a model nor a width is on both sides of a family.
+TEST(CudaKernelTable, NeverSplitsAGroupOfKernelsOnRows) {
+  std::map<std::string, std::set<std::string>> sides;
+  for (const Benchmark& row : cuda_llm_kernels())
+    for (const Parameters& point : row.points(Device{}, Effort::thorough)) {
+      const std::string family = *word(point, "family"), split = *word(point, "split");
+      if (family.starts_with("gemm") || family.starts_with("attention")) continue;
+      sides[family + " " + *word(point, "model")].insert(split);
+      if (const auto columns = number(point, "columns"))
+        sides[family + " " + std::to_string(*columns)].insert(split);
+    }
+  for (const auto& [group, split] : sides) EXPECT_EQ(split.size(), 1U) << group;
+  EXPECT_GE(sides.size(), 20U);
 }
 
-// What the kernel refuses, and that the nearest shape which it takes is not refused.
-TEST(CudaPoints, AreRefusedWhereTheKernelEnds) {
-  const auto table = rows_with_models();
-  const auto refused = [&](const char* id, Parameters change) {
-    const Benchmark& row = row_of(table, id);
-    Parameters point = row.points(Device{}, Effort::quick).front();
-    for (auto& [name, value] : change) point[name] = value;
-    return row.unsupported(Device{}, point).value_or("");
-  };
-  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 512.0}, {"top", 16.0}}), "");
-  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 513.0}}), "513 experts; at most 512");
-  EXPECT_EQ(refused("kernel.moe.route", {{"top", 17.0}}), "top 17 of 128 experts; at most 16");
-  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 4.0}}), "top 8 of 4 experts; at most 4");
-  EXPECT_EQ(refused("kernel.moe.permute", {{"rows", 300e6}}),
-            "2400000000 rows; row numbers are i32");
-  EXPECT_EQ(refused("kernel.moe.unpermute", {{"type", std::string("f16")}}),
-            "type f16: this kernel takes f32 or bf16");
+// The first point of a row, changed, is refused for a reason that names what was changed.
+void expect_refused(const std::string& id, const Parameters& changes, const std::string& reason) {
+  const Benchmark& row = row_of(id);
+  Parameters point = row.points(Device{}, Effort::quick)[0];
+  for (const auto& [name, value] : changes) point[name] = value;
+  const auto refusal = row.unsupported(Device{}, point);
+  ASSERT_TRUE(refusal) << id;
+  EXPECT_NE(refusal->find(reason), std::string::npos) << *refusal;
+}
+
+TEST(CudaKernelTable, RefusesWithAReason) {
+  expect_refused("kernel.rms_norm.residual", {{"columns", 16385.0}}, "at most 16384");
+  expect_refused("kernel.layer_norm", {{"columns", 16385.0}}, "at most 16384");
+  expect_refused("kernel.layer_norm", {{"type", "e4m3"}}, "f32, bf16 or f16");
+  expect_refused("kernel.rope.packed", {{"stride", 5119.0}}, "at least 5120");
+  expect_refused("kernel.geglu.packed", {{"type", "int8"}}, "f32, bf16 or f16");
+  expect_refused("kernel.kv_append", {{"type", "f32"}}, "bf16 or f16");
+  expect_refused("kernel.kv_append", {{"cache", "int8"}}, "or e4m3");
+  expect_refused("kernel.kv_append", {{"stride", 6143.0}}, "6144");
+  expect_refused("kernel.quantize.token", {{"columns", 16400.0}}, "at most 16384");
+  expect_refused("kernel.quantize.block", {{"type", "f32"}}, "bf16 or f16");
+  expect_refused("kernel.sample", {{"temperature", 0.0}}, "top_k 1");
+  expect_refused("kernel.sample", {{"top_p", 0.0}}, "top_k 1");
+  expect_refused("kernel.sample", {{"vocabulary", 8388609.0}}, "at most 8388608");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ template <class F>
 void for_type(Element type, F f) {
   if (type == Element::f32) return f(float());
   if (type == Element::bf16) return f(__nv_bfloat16());
+  if (type == Element::f16) return f(__half());
   throw std::logic_error("a kernel on rows has no such type");
 }
 

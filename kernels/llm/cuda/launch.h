@@ -15,7 +15,7 @@ namespace warpmeter {
 // The most columns of a row that stays in the registers of one block.
 inline constexpr std::int64_t columns_in_registers = 16 * 1024;
 
-// x, y [rows, columns], gain [columns]; f32 or bf16; at most columns_in_registers columns.
+// x, y [rows, columns], gain [columns]; f32, bf16 or f16; at most columns_in_registers columns.
 void launch_rms_norm(const RowsShape& shape, const void* x, const void* gain, void* y,
                      cudaStream_t stream);
 
@@ -23,7 +23,8 @@ void launch_rms_norm(const RowsShape& shape, const void* x, const void* gain, vo
 void launch_rms_norm_residual(const RowsShape& shape, const void* x, const void* residual,
                               const void* gain, void* h, void* y, cudaStream_t stream);
 
-// x, y [rows, columns], gain, bias [columns]; f32 or bf16; at most columns_in_registers columns.
+// x, y [rows, columns], gain, bias [columns]; f32, bf16 or f16; at most columns_in_registers
+// columns.
 void launch_layer_norm(const RowsShape& shape, const void* x, const void* gain, const void* bias,
                        void* y, cudaStream_t stream);
 
@@ -32,10 +33,10 @@ void launch_layer_norm_residual(const RowsShape& shape, const void* x, const voi
                                 const void* gain, const void* bias, void* h, void* y,
                                 cudaStream_t stream);
 
-// x, y [rows, columns]; f32 or bf16.
+// x, y [rows, columns]; f32, bf16 or f16.
 void launch_softmax(const RowsShape& shape, const void* x, void* y, cudaStream_t stream);
 
-// gate, up, y [rows, columns]; f32 or bf16. Packed: gate_up [rows, 2 columns], gate first.
+// gate, up, y [rows, columns]; f32, bf16 or f16. Packed: gate_up [rows, 2 columns], gate first.
 void launch_swiglu(const RowsShape& shape, const void* gate, const void* up, void* y,
                    cudaStream_t stream);
 void launch_swiglu_packed(const RowsShape& shape, const void* gate_up, void* y,
@@ -45,8 +46,8 @@ void launch_geglu(const RowsShape& shape, const void* gate, const void* up, void
 void launch_geglu_packed(const RowsShape& shape, const void* gate_up, void* y, cudaStream_t stream);
 
 // x, y [tokens, heads, head_size] with the shape's stride from token to token, y == x allowed;
-// positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32 or bf16; even
-// head sizes.
+// positions [tokens] of i32, cosines and sines f32 [positions, head_size / 2]; f32, bf16 or f16;
+// even head sizes.
 void launch_rope(const RopeShape& shape, const void* x, const void* positions, const void* cosines,
                  const void* sines, void* y, cudaStream_t stream);
 
@@ -62,6 +63,11 @@ void launch_quantize_token(const RowsShape& shape, const void* x, void* y, void*
                            cudaStream_t stream);
 void launch_quantize_block(const RowsShape& shape, const void* x, void* y, void* scales,
                            cudaStream_t stream);
+
+// logits [rows, vocabulary] and uniforms [rows] of f32, tokens [rows] of i32; fewer than 2^23
+// logits.
+void launch_sample(const SampleShape& shape, const void* logits, const void* uniforms, void* tokens,
+                   cudaStream_t stream);
 
 // ids [rows] of i32, table [vocabulary, columns], y [rows, columns]; any type.
 void launch_gather(const GatherShape& shape, const void* ids, const void* table, void* y,

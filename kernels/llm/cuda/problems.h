@@ -40,6 +40,7 @@ Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed);  // in 
 Problem kv_append_problem(const KvAppendShape& shape, std::uint32_t seed);
 Problem quantize_token_problem(const RowsShape& shape, std::uint32_t seed);
 Problem quantize_block_problem(const RowsShape& shape, std::uint32_t seed);
+Problem sample_problem(const SampleShape& shape, std::uint32_t seed);
 // `lengths`: positions of each sequence, at most shape.context.
 Problem attention_decode_problem(const DecodeShape& shape, std::span<const std::int32_t> lengths,
                                  std::uint32_t seed);

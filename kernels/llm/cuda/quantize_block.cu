@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t row = group / groups_of_row;
   const int first = static_cast<int>((group - row * groups_of_row) * quantize_columns);
   // No columns for groups beyond the last: their lanes only take part in the maximum.
-  const int end = group < groups ? min(columns, first + int{quantize_columns}) : 0;
+  const int end = group < groups ? columns : 0;
   x += row * columns;
   y += row * columns;
   float values[parts][width];

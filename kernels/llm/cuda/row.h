@@ -82,8 +82,9 @@ Benchmark benchmark(const Row<Shape>& row) {
 // Why a kernel on rows cannot take the type.
 template <class Shape>
 Refusal row_type(const Shape& shape) {
-  if (shape.type == Element::f32 || shape.type == Element::bf16) return std::nullopt;
-  return "type " + to_string(shape.type) + ": this kernel takes f32 or bf16";
+  if (shape.type == Element::f32 || shape.type == Element::bf16 || shape.type == Element::f16)
+    return std::nullopt;
+  return "type " + to_string(shape.type) + ": this kernel takes f32, bf16 or f16";
 }
 
 // Why a kernel of half-precision matrix instructions cannot take the type.

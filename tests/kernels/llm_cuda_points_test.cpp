@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+// Points of the CUDA kernels that the host has not; those of the others are in llm_points_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kernels/llm/cuda/table.h"
+
+namespace warpmeter {
+namespace {
+
+std::vector<Benchmark> rows_with_models() {
+  std::vector<Benchmark> rows;
+  for (const auto& family : {cuda_routing_kernels, cuda_training_kernels})
+    for (Benchmark& row : family()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::set<std::string> ids(const Benchmark& row, Effort effort) {
+  std::set<std::string> all;
+  for (const Parameters& point : row.points(Device{}, effort)) all.insert(to_string(point));
+  EXPECT_EQ(all.size(), row.points(Device{}, effort).size()) << row.id;
+  return all;
+}
+
+TEST(CudaPoints, AreDistinctAndGrowWithTheEffort) {
+  for (const Benchmark& row : rows_with_models()) {
+    const auto quick = ids(row, Effort::quick), standard = ids(row, Effort::standard),
+               thorough = ids(row, Effort::thorough);
+    EXPECT_TRUE(std::includes(standard.begin(), standard.end(), quick.begin(), quick.end()));
+    EXPECT_TRUE(std::includes(thorough.begin(), thorough.end(), standard.begin(), standard.end()));
+  }
+}
+
+// A group is a model.
+TEST(CudaPoints, HaveBothSidesOfTheSplitAndNeverSplitAModel) {
+  for (const Benchmark& row : rows_with_models())
+    for (const Effort effort : {Effort::quick, Effort::standard, Effort::thorough}) {
+      std::map<std::string, std::set<std::string>> sides;
+      std::set<std::string> all;
+      for (const Parameters& point : row.points(Device{}, effort)) {
+        sides[*word(point, "model")].insert(*word(point, "split"));
+        all.insert(*word(point, "split"));
+        EXPECT_GT(row.work(point).bytes_read, 0) << row.id;
+        EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << row.id;
+      }
+      EXPECT_EQ(all, (std::set<std::string>{"fit", "held_out"})) << row.id;
+      for (const auto& [model, split] : sides) EXPECT_EQ(split.size(), 1U) << row.id << model;
+    }
+}
+
+const Benchmark& row_of(const std::vector<Benchmark>& table, const std::string& id) {
+  return *std::ranges::find(table, id, &Benchmark::id);
+}
+
+// What the kernel refuses, and that the nearest shape which it takes is not refused.
+TEST(CudaPoints, AreRefusedWhereTheKernelEnds) {
+  const auto table = rows_with_models();
+  const auto refused = [&](const char* id, Parameters change) {
+    const Benchmark& row = row_of(table, id);
+    Parameters point = row.points(Device{}, Effort::quick).front();
+    for (auto& [name, value] : change) point[name] = value;
+    return row.unsupported(Device{}, point).value_or("");
+  };
+  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 512.0}, {"top", 16.0}}), "");
+  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 513.0}}), "513 experts; at most 512");
+  EXPECT_EQ(refused("kernel.moe.route", {{"top", 17.0}}), "top 17 of 128 experts; at most 16");
+  EXPECT_EQ(refused("kernel.moe.route", {{"experts", 4.0}}), "top 8 of 4 experts; at most 4");
+  EXPECT_EQ(refused("kernel.moe.permute", {{"rows", 300e6}}),
+            "2400000000 rows; row numbers are i32");
+  EXPECT_EQ(refused("kernel.moe.unpermute", {{"type", std::string("f16")}}),
+            "type f16: this kernel takes f32 or bf16");
+}
+
+}  // namespace
+}  // namespace warpmeter
