@@ -10,10 +10,10 @@
 
 namespace warpmeter {
 
-enum class Role { input, output, scratch };
+enum class Role { input, output, updated, scratch };
 
-// A tensor that a kernel reads, writes, or passes between its own steps (scratch). `size` may
-// exceed count elements if a library pads a blocked format.
+// A tensor that a kernel reads, writes, reads and writes in place (updated), or passes between its
+// own steps (scratch). `size` may exceed count elements if a library pads a blocked format.
 struct Operand {
   std::string name;
   Role role = Role::input;

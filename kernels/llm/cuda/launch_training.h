@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/llm/adam.h"
 #include "kernels/llm/shapes.h"
 
 namespace warpmeter {
@@ -23,5 +24,10 @@ void launch_rms_norm_backward(const RowsShape& shape, const void* x, const void*
 // of f32; f32 or bf16. gradient may not be logits.
 void launch_cross_entropy(const RowsShape& shape, const void* logits, const void* targets,
                           void* loss, void* gradient, float scale, cudaStream_t stream);
+
+// w, m, v [rows, columns] of f32, updated in place, gradient [rows, columns] of f32 or bf16, copy
+// [rows, columns] of bf16.
+void launch_adam(const RowsShape& shape, const AdamFactors& factors, void* w, void* m, void* v,
+                 const void* gradient, void* copy, cudaStream_t stream);
 
 }  // namespace warpmeter
