@@ -30,6 +30,16 @@ constexpr RowsPoint cross_entropy[] = {
     {qwen, held_out, 1024, qwen.vocabulary, bf16, cold, standard},
 };
 
+// Matrices of weights.
+constexpr RowsPoint adam[] = {
+    {llama, fit, llama.hidden, attention_columns(llama), bf16, hot, quick},
+    {llama, fit, llama.hidden, llama.intermediate, bf16, hot, standard},
+    {llama, fit, llama.hidden, llama.intermediate, f32, cold, thorough},
+    {qwen, held_out, qwen.hidden, qwen.intermediate, f32, hot, quick},
+    {qwen, held_out, qwen.hidden, attention_columns(qwen), bf16, hot, standard},
+    {qwen, held_out, qwen.hidden, attention_columns(qwen), bf16, cold, standard},
+};
+
 }  // namespace
 
 std::vector<Parameters> rms_norm_backward_points(int threads, Effort effort) {
@@ -38,6 +48,10 @@ std::vector<Parameters> rms_norm_backward_points(int threads, Effort effort) {
 
 std::vector<Parameters> cross_entropy_points(int threads, Effort effort) {
   return rows_points(cross_entropy, "cross_entropy", "cross_entropy", threads, effort);
+}
+
+std::vector<Parameters> adam_points(int threads, Effort effort) {
+  return rows_points(adam, "adam", "adam", threads, effort);
 }
 
 }  // namespace warpmeter

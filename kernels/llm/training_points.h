@@ -11,5 +11,6 @@ namespace warpmeter {
 // The shapes of training, as in points.h; on GPUs only. A group is a model.
 std::vector<Parameters> rms_norm_backward_points(int threads, Effort effort);
 std::vector<Parameters> cross_entropy_points(int threads, Effort effort);
+std::vector<Parameters> adam_points(int threads, Effort effort);
 
 }  // namespace warpmeter

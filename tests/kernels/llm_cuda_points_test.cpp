@@ -71,8 +71,8 @@ TEST(CudaPoints, AreRefusedWhereTheKernelEnds) {
   EXPECT_EQ(refused("kernel.moe.route", {{"experts", 4.0}}), "top 8 of 4 experts; at most 4");
   EXPECT_EQ(refused("kernel.moe.permute", {{"rows", 300e6}}),
             "2400000000 rows; row numbers are i32");
-  EXPECT_EQ(refused("kernel.moe.unpermute", {{"type", std::string("f16")}}),
-            "type f16: this kernel takes f32 or bf16");
+  EXPECT_EQ(refused("kernel.moe.unpermute", {{"type", std::string("int8")}}),
+            "type int8: this kernel takes f32, bf16 or f16");
 }
 
 }  // namespace

@@ -66,11 +66,38 @@ TEST(TrainingReference, OfCrossEntropyAgreesWithFiniteDifferences) {
   }
 }
 
+// With m = v = 0 the first step's mean is g and its square g^2, whatever the betas.
+TEST(TrainingReference, OfTheFirstAdamStepIsTheRateInTheGradientsDirection) {
+  const AdamFactors factors = adam_factors(1);
+  for (const double g : {2.0, -0.03}) {
+    const AdamElement after = adam_element(factors, {0.5, 0, 0}, g);
+    EXPECT_NEAR(after.w, 0.5 - 3e-4 * ((g > 0 ? 1 : -1) + 0.1 * 0.5), 1e-9);
+    EXPECT_NEAR(after.m, 0.1 * g, 1e-7);
+    EXPECT_NEAR(after.v, 0.05 * g * g, 1e-7);
+  }
+}
+
+// The same gradient at each step keeps mean and square at g and g^2, if corrections grow as they
+// should.
+TEST(TrainingReference, OfAdamCorrectsEachStep) {
+  AdamElement element{0, 0, 0};
+  for (int step = 1; step <= 20; ++step) {
+    element = adam_element(adam_factors(step), element, 0.5);
+    EXPECT_NEAR(element.m * adam_factors(step).mean_correction, 0.5, 1e-6) << step;
+    EXPECT_NEAR(element.v * adam_factors(step).square_correction, 0.25, 1e-6) << step;
+  }
+}
+
 class Training : public OnEmulatedGpu {
  protected:
   Counted rms_norm_backward(const RowsShape& shape) {
     return run(rms_norm_backward_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
       launch_rms_norm_backward(shape, p[0], p[1], p[2], p[3], p[4], p[5], stream);
+    });
+  }
+  Counted adam(const RowsShape& shape) {
+    return run(adam_problem(shape, 3), [=](Operands p, cudaStream_t stream) {
+      launch_adam(shape, adam_factors(adam_timed_step), p[0], p[1], p[2], p[3], p[4], stream);
     });
   }
   Counted cross_entropy(const RowsShape& shape, Problem problem) {
@@ -134,6 +161,16 @@ TEST_F(Training, CrossEntropyOfEqualLogitsIsTheLogarithmOfTheirNumber) {
   cross_entropy(shape, std::move(problem));
 }
 
+// Fewer than eight, whole eights, some after them, several blocks.
+TEST_F(Training, AdamIsRightAtTheEdges) {
+  for (const Element type : row_types)
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {1, 7}, {3, 8}, {7, 301}, {3, 2051}}) {
+      const RowsShape shape{rows, columns, type};
+      SCOPED_TRACE(text(shape));
+      adam(shape);
+    }
+}
+
 class TrainingCounters : public Training, public testing::WithParamInterface<Element> {};
 
 TEST_P(TrainingCounters, OfRmsNormBackward) {
@@ -161,6 +198,17 @@ TEST_P(TrainingCounters, OfCrossEntropy) {
   // Both passes take each exponential. Each thread: rescaling, a division; the target's again.
   EXPECT_EQ(counted.of("special_function"),
             2 * cross_entropy_work(shape).ops.at("exp") + threads * (vectors + 2) + 12);
+}
+
+TEST_P(TrainingCounters, OfAdam) {
+  const RowsShape shape{32, 1000, GetParam()};
+  const double elements = 32 * 1000;
+  const Counted counted = adam(shape);
+  expect_compulsory_dram(counted, adam_work(shape));
+  // Six products and additions, four multiply-adds, and a change of sign, which machine code makes
+  // part of one; square root and division.
+  EXPECT_EQ(counted.of("fp32"), 11 * elements);
+  EXPECT_EQ(counted.of("special_function"), 2 * elements);
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, TrainingCounters, testing::ValuesIn(row_types),

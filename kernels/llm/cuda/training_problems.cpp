@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "kernels/llm/adam.h"
 #include "kernels/llm/check.h"
 #include "kernels/llm/cross_entropy.h"
 #include "kernels/llm/rms_norm_backward.h"
@@ -51,6 +52,23 @@ Problem cross_entropy_problem(const RowsShape& shape, std::uint32_t seed) {
   problem.checked_results = static_cast<std::int64_t>(rows.size()) * (shape.columns + 1);
   problem.verify = [=, &logits, &targets, &loss, &gradient] {
     check_cross_entropy(shape, rows, {logits, targets, loss, gradient});
+  };
+  return problem;
+}
+
+Problem adam_problem(const RowsShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const std::int64_t elements = shape.rows * shape.columns;
+  const Operand& w = add(problem, "w", Role::updated, Element::f32, elements);
+  const Operand& m = add(problem, "m", Role::updated, Element::f32, elements);
+  const Operand& v = add(problem, "v", Role::updated, Element::f32, elements);
+  const Operand& gradient = add(problem, "gradient", Role::input, shape.type, elements);
+  const Operand& copy = add(problem, "copy", Role::output, Element::bf16, elements);
+  fill_adam(seed, {w, m, v, gradient, copy});
+  const auto checked = sampled(elements, elements <= 1 << 18 ? elements : 1 << 16, seed);
+  problem.checked_results = 4 * static_cast<std::int64_t>(checked.size());
+  problem.verify = [=, &w, &m, &v, &gradient, &copy] {
+    check_adam(adam_factors(adam_timed_step), seed, checked, {w, m, v, gradient, copy});
   };
   return problem;
 }

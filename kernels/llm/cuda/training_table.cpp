@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
+#include "kernels/llm/adam.h"
 #include "kernels/llm/cross_entropy.h"
 #include "kernels/llm/cuda/launch_training.h"
 #include "kernels/llm/cuda/row.h"
@@ -43,10 +44,22 @@ const Row<RowsShape> cross_entropy = {
     },
     row_type};
 
+const Row<RowsShape> adam = {
+    "kernel.adam",
+    "AdamW, eight elements per thread, weights and moments in place, 16-byte accesses.",
+    adam_points,
+    rows_shape,
+    adam_work,
+    adam_problem,
+    [](const RowsShape& shape, Operands p, cudaStream_t stream) {
+      launch_adam(shape, adam_factors(adam_timed_step), p[0], p[1], p[2], p[3], p[4], stream);
+    },
+    row_type};
+
 }  // namespace
 
 std::vector<Benchmark> cuda_training_kernels() {
-  return {benchmark(rms_norm_backward), benchmark(cross_entropy)};
+  return {benchmark(rms_norm_backward), benchmark(cross_entropy), benchmark(adam)};
 }
 
 }  // namespace warpmeter
