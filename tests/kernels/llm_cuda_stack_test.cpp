@@ -195,9 +195,8 @@ TEST_F(Stack, DiffersFromAReferenceWithAnyMistake) {
   DeviceStack stack(s, 7, stream.get());
   stack.enqueue(stream.get());
   const std::vector<float> logits = stack.logits(stream.get());
-  for (const Mistake mistake :
-       {Mistake::no_rotation, Mistake::no_residual, Mistake::no_mask, Mistake::other_kv_head,
-        Mistake::up_before_gate, Mistake::late})
+  for (const Mistake mistake : {Mistake::no_rotation, Mistake::no_residual, Mistake::no_mask,
+                                Mistake::other_kv_head, Mistake::up_before_gate, Mistake::late})
     EXPECT_GT(difference(s, stack, logits, mistake), 2 * stack_tolerance(s.layers))
         << static_cast<int>(mistake);
 }
@@ -218,9 +217,8 @@ TEST_F(Stack, FindsADamagedCache) {
 TEST_F(Stack, LaunchesWhatItsWorkSays) {
   for (const Phase phase : {Phase::prefill, Phase::decode}) {
     const StackShape s = shape(phase, 2, 33);
-    const Counted counted = run([&](cudaStream_t stream) {
-      return std::make_unique<DeviceStack>(s, 7, stream);
-    });
+    const Counted counted =
+        run([&](cudaStream_t stream) { return std::make_unique<DeviceStack>(s, 7, stream); });
     const Work work = stack_work(s);
     EXPECT_EQ(counted.launches, work.launches);
     // L2 keeps what passes from kernel to kernel, so that DRAM sees at most the weights and caches.

@@ -17,6 +17,13 @@ const Benchmark& row_of(const std::string& id) {
   return *std::find_if(table.begin(), table.end(), [&](const Benchmark& b) { return b.id == id; });
 }
 
+// No device at all is refused by those that need a certain one, or a library on it.
+bool needs_its_device(const Benchmark& row) {
+  const std::set<std::string> ids = {"kernel.attention.sm90", "kernel.gemm.cublaslt",
+                                     "kernel.gemm.fp8", "kernel.gemm.sm90"};
+  return ids.contains(row.id);
+}
+
 TEST(CudaKernelTable, HasDistinctRowsThatTakeTheirPoints) {
   std::set<std::string> ids;
   for (const Benchmark& row : cuda_llm_kernels()) {
@@ -24,7 +31,9 @@ TEST(CudaKernelTable, HasDistinctRowsThatTakeTheirPoints) {
     std::set<std::string> points;
     for (const Parameters& point : row.points(Device{}, Effort::thorough)) {
       EXPECT_TRUE(points.insert(to_string(point)).second) << to_string(point);
-      EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << to_string(point);
+      if (!needs_its_device(row)) {
+        EXPECT_EQ(row.unsupported(Device{}, point), std::nullopt) << to_string(point);
+      }
       EXPECT_GT(row.work(point).bytes_read, 0);
       EXPECT_GT(row.work(point).bytes_written, 0);
     }

@@ -58,12 +58,12 @@ void DeviceStack::attend(const Pass& pass, const Layer& layer, cudaStream_t stre
       from(qkv_, 0), from(slots, at, 4), scales_.as<void>(), layer.keys.as<void>(),
       layer.values.as<void>(), stream);
   if (pass.decodes) {
-    launch_attention_decode(decode_attention(s),
-                            {from(qkv_, 0), layer.keys.as<void>(), layer.values.as<void>(),
-                             block_table_.as<void>(), lengths_.as<void>(), scales_.as<void>(),
-                             attended_.as<void>(), partial_.as<void>(), statistics_.as<void>(),
-                             packed_row(decode_attention(s))},
-                            stream);
+    launch_attention_decode(
+        decode_attention(s),
+        {from(qkv_, 0), layer.keys.as<void>(), layer.values.as<void>(), block_table_.as<void>(),
+         lengths_.as<void>(), scales_.as<void>(), attended_.as<void>(), partial_.as<void>(),
+         statistics_.as<void>(), packed_row(decode_attention(s))},
+        stream);
     return;
   }
   AttentionShape shape = prefill_attention(s);

@@ -10,15 +10,15 @@ namespace warpmeter {
 
 // The kernels of a mixture of experts, as in launch.h.
 
-// logits [tokens, experts] of f32, bf16 or f16, ids [tokens, top] of i32, weights [tokens, top] of f32;
-// at most most_experts experts, of them at most most_top.
+// logits [tokens, experts] of f32, bf16 or f16, ids [tokens, top] of i32, weights [tokens, top] of
+// f32; at most most_experts experts, of them at most most_top.
 void launch_moe_route(const RouteShape& shape, const void* logits, void* ids, void* weights,
                       cudaStream_t stream);
 
 // x [tokens, hidden], ids [tokens, top], y [permuted_rows, hidden]; of i32: rows [tokens, top],
 // counts [experts], offsets [experts + 1], scratch block_counts [permute_blocks, experts]
-// (moe_permute.h); f32, bf16 or f16. At most most_experts experts and 2^31 - 1 rows; all ids must be
-// experts. Three launches.
+// (moe_permute.h); f32, bf16 or f16. At most most_experts experts and 2^31 - 1 rows; all ids must
+// be experts. Three launches.
 void launch_moe_permute(const PermuteShape& shape, const void* x, const void* ids, void* y,
                         void* rows, void* counts, void* offsets, void* block_counts,
                         cudaStream_t stream);

@@ -25,8 +25,8 @@ void launch_rms_norm_backward(const RowsShape& shape, const void* x, const void*
 void launch_cross_entropy(const RowsShape& shape, const void* logits, const void* targets,
                           void* loss, void* gradient, float scale, cudaStream_t stream);
 
-// w, m, v [rows, columns] of f32, updated in place, gradient [rows, columns] of f32, bf16 or f16, copy
-// [rows, columns] of bf16.
+// w, m, v [rows, columns] of f32, updated in place, gradient [rows, columns] of f32, bf16 or f16,
+// copy [rows, columns] of bf16.
 void launch_adam(const RowsShape& shape, const AdamFactors& factors, void* w, void* m, void* v,
                  const void* gradient, void* copy, cudaStream_t stream);
 
