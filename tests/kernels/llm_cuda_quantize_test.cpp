@@ -52,11 +52,20 @@ TEST_F(Quantize, TakesZerosAndTheSmallestNumbers) {
   }
 }
 
-TEST_F(Quantize, MovesTheCompulsoryBytes) {
+// Divisions count as special functions: one per element, and that of the scale in every thread.
+// Per element a maximum, and four operations of the conversion for devices that have no instruction
+// for it; reductions as in llm_cuda_rows_test.
+TEST_F(Quantize, DoesTheWorkOfTheModel) {
   for (const Element type : half_types) {
     const RowsShape shape{64, 2048, type};
-    expect_compulsory_dram(token(shape), quantize_work(shape, shape.columns));
-    expect_compulsory_dram(block(shape), quantize_work(shape, quantize_columns));
+    const double elements = 64 * 2048, threads = elements / 16;
+    const Counted of_token = token(shape), of_block = block(shape);
+    expect_compulsory_dram(of_token, quantize_work(shape, shape.columns));
+    expect_compulsory_dram(of_block, quantize_work(shape, quantize_columns));
+    EXPECT_EQ(of_token.of("special_function"), elements + threads);
+    EXPECT_EQ(of_token.of("fp32"), (1 + 4) * elements + 10 * threads);
+    EXPECT_EQ(of_block.of("special_function"), elements + threads);
+    EXPECT_EQ(of_block.of("fp32"), (1 + 4) * elements + 3 * threads);
   }
 }
 
