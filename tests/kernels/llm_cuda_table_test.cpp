@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "cuda/device.h"
 #include "kernels/llm/cuda/table.h"
 
 namespace warpmeter {
@@ -73,6 +74,17 @@ TEST(CudaPoints, AreRefusedWhereTheKernelEnds) {
             "2400000000 rows; row numbers are i32");
   EXPECT_EQ(refused("kernel.moe.unpermute", {{"type", std::string("f16")}}),
             "type f16: this kernel takes f32 or bf16");
+}
+
+TEST(CudaPoints, OfAnAllReduceOnOneDeviceSayWhyThereIsNoValue) {
+  std::string why;
+  const auto devices = find_cuda_devices(why);
+  ASSERT_EQ(devices.size(), 1U) << why;
+  const Benchmark row = cuda_collective_kernels().at(0);
+  const auto points = row.points(devices[0], Effort::quick);
+  ASSERT_FALSE(points.empty());
+  EXPECT_EQ(row.unsupported(devices[0], points[0]),
+            "an all-reduce needs two ranks, and this system has only one GPU");
 }
 
 }  // namespace

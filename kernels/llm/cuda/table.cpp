@@ -7,7 +7,7 @@ namespace warpmeter {
 std::vector<Benchmark> cuda_llm_kernels() {
   std::vector<Benchmark> table;
   for (const auto& family : {cuda_gemm_kernels, cuda_attention_kernels, cuda_row_kernels,
-                             cuda_routing_kernels, cuda_training_kernels})
+                             cuda_routing_kernels, cuda_training_kernels, cuda_collective_kernels})
     for (Benchmark& row : family()) table.push_back(std::move(row));
   return table;
 }

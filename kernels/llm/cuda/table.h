@@ -13,6 +13,7 @@ std::vector<Benchmark> cuda_gemm_kernels();
 std::vector<Benchmark> cuda_attention_kernels();
 std::vector<Benchmark> cuda_row_kernels();
 std::vector<Benchmark> cuda_routing_kernels();
+std::vector<Benchmark> cuda_collective_kernels();
 std::vector<Benchmark> cuda_training_kernels();
 
 // All CUDA LLM kernels, quantity kernel.time. Needs no device and no driver.
