@@ -57,7 +57,7 @@ std::vector<Parameters> all_reduce_points(const Device& device, Effort effort) {
         points.push_back({{"op", "allreduce"},
                           {"algorithm", "one_shot"},
                           {"type", size.type},
-                          {"size", size.bytes},
+                          {"size", is_emulated(device) ? size.bytes / 8 : size.bytes},
                           {"ranks", double(ranks)}});
   return points;
 }
