@@ -20,11 +20,13 @@ double non_negative(const Json& object, std::string_view key, std::string_view w
 Json to_json(const Work& work) {
   Json ops = Json::object();
   for (const auto& [type, count] : work.ops) ops[type] = count;
-  return Json{{"ops", ops},
-              {"bytes_read", work.bytes_read},
-              {"bytes_written", work.bytes_written},
-              {"working_set", work.working_set},
-              {"launches", work.launches}};
+  Json json = {{"ops", ops},
+               {"bytes_read", work.bytes_read},
+               {"bytes_written", work.bytes_written},
+               {"working_set", work.working_set},
+               {"launches", work.launches}};
+  if (work.link_bytes > 0) json["link_bytes"] = work.link_bytes;
+  return json;
 }
 
 Work work_from_json(const Json& object, std::string_view where) {
@@ -36,6 +38,7 @@ Work work_from_json(const Json& object, std::string_view where) {
   work.bytes_written = non_negative(object, "bytes_written", where);
   work.working_set = non_negative(object, "working_set", where);
   work.launches = non_negative(object, "launches", where);
+  if (object.contains("link_bytes")) work.link_bytes = non_negative(object, "link_bytes", where);
   return work;
 }
 

@@ -20,6 +20,7 @@ struct Work {
   double bytes_written = 0;  // B, compulsory: each result once
   double working_set = 0;    // B, all operands and results that one launch touches
   double launches = 1;       // parallel regions (host) or kernel launches (GPU)
+  double link_bytes = 0;     // B, from other devices' memory; collectives only
   bool operator==(const Work&) const = default;
 };
 

@@ -32,7 +32,7 @@ void check_row(const RowsShape& shape, std::int64_t row, std::int64_t target,
     const double probability = right + (c == target ? scale : 0);
     require_close("gradient", begin + c, operands.gradient.at(begin + c), right,
                   sum * probability + (c == target ? 2 * u * scale : 0) +
-                      store_roundoff(shape.type) * std::abs(right));
+                      store_roundoff(shape.type) * std::abs(right) + store_floor(shape.type));
   }
 }
 

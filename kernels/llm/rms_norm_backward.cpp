@@ -30,7 +30,7 @@ void check_dx(const RowsShape& shape, std::int64_t row, const RmsNormGradients& 
     const double right = expected.dx[static_cast<std::size_t>(c)];
     require_close("dx", at, operands.dx.at(at), right,
                   relative_error(shape) * (std::abs(direct) + std::abs(through_scale)) +
-                      store_roundoff(shape.type) * std::abs(right));
+                      store_roundoff(shape.type) * std::abs(right) + store_floor(shape.type));
   }
 }
 

@@ -21,11 +21,11 @@ constexpr RowsPoint rms_norm_backward[] = {
 
 // Columns are the vocabulary's.
 constexpr RowsPoint cross_entropy[] = {
-    {llama, fit, 16, llama.vocabulary, bf16, hot, quick},
+    {llama, fit, 4, llama.vocabulary, bf16, hot, quick},
     {llama, fit, 2048, llama.vocabulary, bf16, hot, standard},
     {llama, fit, 2048, llama.vocabulary, bf16, cold, standard},
     {llama, fit, 512, llama.vocabulary, f32, hot, thorough},
-    {qwen, held_out, 8, qwen.vocabulary, f32, hot, quick},
+    {qwen, held_out, 2, qwen.vocabulary, f32, hot, quick},
     {qwen, held_out, 1024, qwen.vocabulary, bf16, hot, standard},
     {qwen, held_out, 1024, qwen.vocabulary, bf16, cold, standard},
 };

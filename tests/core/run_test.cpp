@@ -21,7 +21,7 @@ Run example() {
   measured.conditions = Json{{"clock_hz", 3.1e9}};
   measured.method = "a method";
   measured.evidence = Json::array({"latency.chase/footprint=4096"});
-  measured.work = Work{{{"f32", 1e9}}, 1e6, 2e6, 3e6, 1};
+  measured.work = Work{{{"f32", 1e9}}, 1e6, 2e6, 3e6, 1, 5e5};
   Measurement missing;
   missing.quantity = missing.id = "launch.graph";
   missing.unit = Unit::second;

@@ -46,6 +46,7 @@ void add(Counted& sum, const Json& counters) {
   for (const auto& [name, count] : counters["thread_instructions"].items())
     sum.instructions[name] += count.get<double>();
   sum.shared_conflicts += counters["shared_conflicts"].get<double>();
+  sum.peer += counters["peer_bytes"].get<double>();
   ++sum.launches;
 }
 
@@ -84,6 +85,15 @@ Counted OnEmulatedGpu::run(const DeviceKernelCase::Make& make) {
   for (std::size_t i = begin; i < end; ++i) add(counted, lines[i]["counters"]);
   EXPECT_NO_THROW(kernel->verify(stream.get()));
   counted.dram_written += lines.back()["counters"]["dram_write_bytes"].get<double>();
+  return counted;
+}
+
+Counted OnEmulatedGpu::counted(const std::function<void()>& execute) {
+  const std::size_t begin = read_lines(counters_file()).size();
+  execute();
+  const std::vector<Json> lines = read_lines(counters_file());
+  Counted counted;
+  for (std::size_t i = begin; i < lines.size(); ++i) add(counted, lines[i]["counters"]);
   return counted;
 }
 

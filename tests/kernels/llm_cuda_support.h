@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -19,6 +20,7 @@ struct Counted {
   double l2 = 0;                               // B, loads and stores
   double shared_conflicts = 0;                 // wavefronts beyond what the bytes need
   std::map<std::string, double> instructions;  // of threads, by class
+  double peer = 0;                             // B, loads from and stores to other devices
   int launches = 0;
   double of(const std::string& name) const { return instructions.at(name); }
 };
@@ -31,6 +33,9 @@ class OnEmulatedGpu : public testing::Test {
   // Executes once, checks the result, and returns the counters. Fails the test if it is wrong.
   Counted run(Problem problem, const Launch& launch);
   Counted run(const DeviceKernelCase::Make& make);
+
+  // The counters of all launches that end within `execute`; written: only what it evicts.
+  static Counted counted(const std::function<void()>& execute);
 
   // What the work model claims exactly: `counted` agrees with the compulsory bytes.
   static void expect_compulsory_dram(const Counted& counted, const Work& work);

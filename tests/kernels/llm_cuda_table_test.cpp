@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "cuda/device.h"
 #include "kernels/llm/cuda/table.h"
 
 namespace warpmeter {
@@ -89,6 +90,17 @@ TEST(CudaKernelTable, RefusesWithAReason) {
   expect_refused("kernel.sample", {{"temperature", 0.0}}, "top_k 1");
   expect_refused("kernel.sample", {{"top_p", 0.0}}, "top_k 1");
   expect_refused("kernel.sample", {{"vocabulary", 8388609.0}}, "at most 8388608");
+}
+
+TEST(CudaPoints, OfAnAllReduceOnOneDeviceSayWhyThereIsNoValue) {
+  std::string why;
+  const auto devices = find_cuda_devices(why);
+  ASSERT_EQ(devices.size(), 1U) << why;
+  const Benchmark row = cuda_collective_kernels().at(0);
+  const auto points = row.points(devices[0], Effort::quick);
+  ASSERT_FALSE(points.empty());
+  EXPECT_EQ(row.unsupported(devices[0], points[0]),
+            "an all-reduce needs two ranks, and this system has only one GPU");
 }
 
 }  // namespace

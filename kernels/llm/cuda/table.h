@@ -16,6 +16,7 @@ std::vector<Benchmark> cuda_cache_kernels();
 std::vector<Benchmark> cuda_quantize_kernels();
 std::vector<Benchmark> cuda_sample_kernels();
 std::vector<Benchmark> cuda_routing_kernels();
+std::vector<Benchmark> cuda_collective_kernels();
 std::vector<Benchmark> cuda_training_kernels();
 std::vector<Benchmark> cuda_library_kernels();  // NVIDIA's libraries
 
