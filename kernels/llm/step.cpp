@@ -54,7 +54,8 @@ void add_head(StepList& list) {
               {"ranks", double(list.options.tensor_parallel)}},
              1, "no gathering over ranks here; --tp 1 needs none");
   list.add("kernel.sample", "sample",
-           {{"rows", double(rows)}, {"columns", double(list.model.vocabulary)}}, 1);
+           {{"rows", double(rows)}, {"vocabulary", double(list.model.vocabulary)}, {"type", "f32"}},
+           1);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void add_absorbed(StepList& list, const LayerKind& kind, std::int64_t count) {
   const LatentAttention& latent = *list.model.latent;
   const std::int64_t heads = list.share.heads, rows = list.share.tokens * heads;
   const Element type = list.activations();
-  list.grouped("q_absorb", heads, rows, latent.kv_rank, latent.plain_size, count, type);
+  list.grouped("q_absorb", heads, rows, latent.kv_rank, latent.plain_size, count, type, 1);
   list.add("kernel.attention.mla", "attention",
            {{"batch", double(list.options.batch)},
             {"context", double(seen(list, kind))},
@@ -87,7 +87,7 @@ void add_absorbed(StepList& list, const LayerKind& kind, std::int64_t count) {
             {"kv_rank", double(latent.kv_rank)},
             {"rope_size", double(latent.rope_size)}},
            count);
-  list.grouped("v_absorb", heads, rows, latent.value_size, latent.kv_rank, count, type);
+  list.grouped("v_absorb", heads, rows, latent.value_size, latent.kv_rank, count, type, 1);
 }
 
 // Prefill and training expand keys and values of all heads.

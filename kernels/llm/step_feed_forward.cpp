@@ -47,11 +47,12 @@ void add_experts(StepList& list, std::int64_t count) {
            count);
   add_move(list, "kernel.moe.permute", "permute", count);
   add_exchange(list, "dispatch", count);
+  const double share_of_token = double(model.experts_per_token) / double(model.experts);
   list.grouped("expert_gate_up", share.experts, share.expert_rows, 2 * share.expert_intermediate,
-               model.hidden, count, type);
+               model.hidden, count, type, share_of_token);
   list.rows("kernel.swiglu", "expert_swiglu", share.expert_rows, share.expert_intermediate, count);
   list.grouped("expert_down", share.experts, share.expert_rows, model.hidden,
-               share.expert_intermediate, count, type);
+               share.expert_intermediate, count, type, share_of_token);
   add_exchange(list, "combine", count);
   add_move(list, "kernel.moe.unpermute", "unpermute", count);
   if (share.shared_intermediate > 0) add_gated(list, "shared", share.shared_intermediate, count);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 
@@ -121,12 +122,18 @@ void StepList::linear(const std::string& layer, std::int64_t m, std::int64_t n, 
   weights_ += double(n) * double(k) * double(count);
 }
 
-void StepList::grouped(const std::string& layer, std::int64_t groups, std::int64_t m,
-                       std::int64_t n, std::int64_t k, std::int64_t count, Element type) {
-  quantize(layer, m, k, count, type);
+// Active are the groups with at least one row: all tokens pass one by with the probability
+// (1 - share_of_token)^tokens.
+void StepList::grouped(const std::string& layer, std::int64_t groups, std::int64_t group_rows,
+                       std::int64_t n, std::int64_t k, std::int64_t count, Element type,
+                       double share_of_token) {
+  quantize(layer, group_rows, k, count, type);
+  const double tokens = double(group_rows) / (share_of_token * double(groups));
+  const double active = double(groups) * (1 - std::pow(1 - share_of_token, tokens));
   add("kernel.gemm.grouped", layer,
       {{"experts", double(groups)},
-       {"m", double(m)},
+       {"active", std::clamp(std::round(active), 1.0, double(std::min(groups, group_rows)))},
+       {"rows", double(group_rows)},
        {"n", double(n)},
        {"k", double(k)},
        {"type", to_string(type)}},
@@ -148,8 +155,7 @@ void StepList::norm(const std::string& id, const std::string& layer, std::int64_
 void StepList::all_reduce(const std::string& layer, std::int64_t columns, std::int64_t count) {
   if (options.tensor_parallel == 1) return;
   add("kernel.all_reduce.one_shot", layer,
-      {{"rows", double(share.tokens)},
-       {"columns", double(columns)},
+      {{"size", double(share.tokens * columns) * double(bytes_of(activations()))},
        {"ranks", double(options.tensor_parallel)}},
       count);
 }

@@ -42,9 +42,11 @@ class StepList {
   // [m, n] = [m, k] weights; `weights_type` and, for e4m3, the quantization of its input.
   void linear(const std::string& layer, std::int64_t m, std::int64_t n, std::int64_t k,
               std::int64_t count, Element type);
-  // The same for `groups` sets of weights; m counts the rows of all.
-  void grouped(const std::string& layer, std::int64_t groups, std::int64_t m, std::int64_t n,
-               std::int64_t k, std::int64_t count, Element type);
+  // The same for `groups` sets of weights; group_rows counts the rows of all, and a token goes to
+  // each with the probability share_of_token.
+  void grouped(const std::string& layer, std::int64_t groups, std::int64_t group_rows,
+               std::int64_t n, std::int64_t k, std::int64_t count, Element type,
+               double share_of_token);
   // A kernel on a matrix of activations.
   void rows(const std::string& id, const std::string& layer, std::int64_t rows,
             std::int64_t columns, std::int64_t count);

@@ -26,7 +26,7 @@ std::vector<Parameters> own_points(const Benchmark& row) {
 }
 
 Parameters group_of(const Parameters& shape, const Parameters& like) {
-  static const std::set<std::string> tokens = {"m", "rows", "batch", "type"};
+  static const std::set<std::string> tokens = {"m", "rows", "batch", "active", "size", "type"};
   Parameters group;
   for (const auto& [name, unused] : like)
     if (!tokens.contains(name)) {

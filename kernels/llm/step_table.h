@@ -35,7 +35,7 @@ void add_work(std::vector<StepLine>& lines, std::span<const Benchmark> others);
 std::vector<Benchmark> step_table(std::span<const StepLine> lines);
 
 // "fit" if the row's own points have a fitting one of the same group, else "held_out". The group is
-// the shape without what counts tokens (m, rows, batch) and without types.
+// the shape without what counts tokens (m, rows, batch, active, size) and without types.
 std::string split_of(const Benchmark& row, const Parameters& shape);
 
 // Operations, of all types, and bytes of one execution.

@@ -70,7 +70,7 @@ void add_backward(StepList& list) {
   const std::vector<StepKernel> forward = list.kernels();
   for (auto kernel = forward.rbegin(); kernel != forward.rend(); ++kernel)
     add_gradient(list, *kernel);
-  list.add("kernel.adam", "optimizer", {{"elements", list.weights()}}, 1);
+  list.add("kernel.adam", "optimizer", {{"rows", 1.0}, {"columns", list.weights()}}, 1);
 }
 
 }  // namespace warpmeter

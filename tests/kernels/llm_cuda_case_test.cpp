@@ -57,7 +57,7 @@ TEST_F(KernelCases, AreAlikeForOneColdExecution) {
   const Timed graph = time("cold", "graph");
   EXPECT_EQ(eager.executions, 1);
   EXPECT_EQ(graph.executions, 1);
-  EXPECT_NEAR(eager.value, graph.value, event_s);
+  EXPECT_NEAR(eager.value, graph.value, 1.01 * event_s);
 }
 
 TEST_F(KernelCases, RefuseOtherWaysOfLaunching) {

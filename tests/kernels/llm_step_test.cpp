@@ -26,7 +26,8 @@ double gemm_operations(const std::vector<StepKernel>& kernels) {
   double sum = 0;
   for (const StepKernel& kernel : kernels)
     if (is_gemm(kernel) && kernel.layer.rfind("lm_head", 0) != 0)
-      sum += 2 * size(kernel, "m") * size(kernel, "n") * size(kernel, "k") * double(kernel.count);
+      sum += 2 * size(kernel, kernel.id == "kernel.gemm.grouped" ? "rows" : "m") *
+             size(kernel, "n") * size(kernel, "k") * double(kernel.count);
   return sum;
 }
 
@@ -100,7 +101,7 @@ TEST(StepKernels, OptimizeEachParameterOnce) {
     const ModelConfig model = load_model(name);
     const auto adam = [&](std::int64_t tp, std::int64_t ep) {
       const auto kernels = step_kernels(model, {Phase::train, 1, 256, tp, ep, Element::bf16});
-      return size(find(kernels, "optimizer"), "elements");
+      return size(find(kernels, "optimizer"), "columns");
     };
     EXPECT_EQ(adam(1, 1), parameter_count(model)) << name;
     EXPECT_NEAR(4 * adam(4, 1) / parameter_count(model), 1, 0.01) << name;
@@ -176,7 +177,7 @@ TEST(StepKernels, KeepEveryCopyOfEveryToken) {
         EXPECT_EQ(rows, batch * groups * model.experts_per_token) << name << " " << tp << " " << ep;
         const auto kernels = step_kernels(model, options);
         const StepKernel& up = find(kernels, "expert_gate_up");
-        EXPECT_EQ(size(up, "m"), double(expert_rows(model, options, 0)));
+        EXPECT_EQ(size(up, "rows"), double(expert_rows(model, options, 0)));
         EXPECT_EQ(size(up, "experts"), double(model.experts / ep));
         EXPECT_EQ(size(up, "n"), double(2 * model.expert_intermediate / std::max(1, tp / ep)));
         EXPECT_EQ(sum_of(kernels, "kernel.all_to_all") > 0, ep > tp);
