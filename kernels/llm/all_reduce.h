@@ -35,7 +35,9 @@ Work all_reduce_work(const AllReduceShape& shape);
 double all_reduce_bus_bandwidth(const AllReduceShape& shape, double seconds);
 
 // Throws std::runtime_error("corrupt: ...") unless the ranks' y are the sum of their x.
+// `roundings`: how many partial sums of an element may have been rounded to the type; 1: the result
+// alone.
 void check_all_reduce(const AllReduceShape& shape, std::span<const Operand* const> x,
-                      std::span<const Operand* const> y);
+                      std::span<const Operand* const> y, int roundings = 1);
 
 }  // namespace warpmeter

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/llm/check.h"
 
@@ -57,9 +58,12 @@ RotaryTables rotary_tables(std::int64_t positions, std::int64_t head_size) {
 
 void fill_rope(const RopeShape& shape, std::uint32_t seed, const Operand& positions,
                const Operand& cosines, const Operand& sines) {
-  for (std::int64_t t = 0; t < shape.tokens; ++t)  // an odd step meets each position once
-    positions.i32()[t] = static_cast<std::int32_t>((seed + 1237 * t) % rope_positions);
-  const RotaryTables tables = rotary_tables(rope_positions, shape.head_size);
+  const std::int64_t rows = rope_positions(shape);
+  std::int64_t step = 1237;  // a step without a common divisor meets each position once
+  while (std::gcd(step, rows) != 1) ++step;
+  for (std::int64_t t = 0; t < shape.tokens; ++t)
+    positions.i32()[t] = static_cast<std::int32_t>((seed + step * t) % rows);
+  const RotaryTables tables = rotary_tables(rows, shape.head_size);
   std::copy(tables.cosines.begin(), tables.cosines.end(), cosines.f32());
   std::copy(tables.sines.begin(), tables.sines.end(), sines.f32());
 }

@@ -29,7 +29,10 @@ namespace warpmeter {
 // Checked: at most 16 tokens wholly, within (4 2^-24 + store) (|x1| + |x2|).
 Work rope_work(const RopeShape& shape);
 
-inline constexpr std::int64_t rope_positions = 4096;  // rows of the tables
+// Rows of the tables: enough for a position of its own for each token.
+constexpr std::int64_t rope_positions(const RopeShape& shape) {
+  return shape.tokens > 4096 ? shape.tokens : 4096;
+}
 
 // f32 tables [positions, head_size / 2].
 struct RotaryTables {

@@ -36,8 +36,8 @@ constexpr RowsPoint adam[] = {
     {llama, fit, llama.hidden, llama.intermediate, bf16, hot, standard},
     {llama, fit, llama.hidden, llama.intermediate, f32, cold, thorough},
     {qwen, held_out, qwen.hidden, qwen.intermediate, f32, hot, quick},
-    {qwen, held_out, qwen.hidden, attention_columns(qwen), bf16, hot, standard},
-    {qwen, held_out, qwen.hidden, attention_columns(qwen), bf16, cold, standard},
+    {qwen, held_out, qwen.hidden, 2 * qwen.intermediate, bf16, hot, standard},
+    {qwen, held_out, qwen.hidden, 2 * qwen.intermediate, bf16, cold, standard},
 };
 
 }  // namespace

@@ -70,6 +70,7 @@ Json CollectiveCase::conditions() const {
   json["executions_per_sample"] = executions_;
   json["empty_fork_and_join_s"] = empty_s_;
   if (const auto time_s = median(times_s_)) json["bus_bandwidth"] = bus_bandwidth_(*time_s);
+  json.update(kernel_->conditions());
   for (std::size_t rank = 1; rank < sessions_.size(); ++rank)
     json["other_ranks"].push_back(sessions_[rank]->conditions());
   return json;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/json.h"
 #include "cuda/handles.h"
 #include "kernels/llm/operand.h"
 
@@ -29,6 +30,7 @@ using RankPointers = std::vector<std::vector<void*>>;
 struct CollectiveLaunch {
   std::function<void()> load;  // its kernels
   std::function<void(const RankPointers& pointers, int rank, cudaStream_t stream)> enqueue;
+  Json conditions = Json::object();  // what the record says
 };
 
 // Why the devices cannot address each other's memory, else empty. Throws CudaError.
@@ -55,6 +57,7 @@ class CollectiveKernel {
   void verify();
 
   const RankPointers& pointers() const { return pointers_; }
+  const Json& conditions() const { return launch_.conditions; }
   CollectiveProblem& problem() { return problem_; }
   const CollectiveProblem& problem() const { return problem_; }
 

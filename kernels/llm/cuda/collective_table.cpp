@@ -10,6 +10,9 @@
 #include "cuda/device.h"
 #include "kernels/llm/cuda/collective_case.h"
 #include "kernels/llm/cuda/row.h"
+#ifdef WARPMETER_NCCL
+#include "kernels/llm/library/nccl.h"
+#endif
 #include "kernels/llm/cuda/table.h"
 
 namespace warpmeter {
@@ -55,7 +58,6 @@ std::vector<Parameters> all_reduce_points(const Device& device, Effort effort) {
     for (const Size& size : sizes)
       if (size.from <= effort)
         points.push_back({{"op", "allreduce"},
-                          {"algorithm", "one_shot"},
                           {"type", size.type},
                           {"size", is_emulated(device) ? size.bytes / 8 : size.bytes},
                           {"ranks", double(ranks)}});
@@ -80,17 +82,66 @@ Refusal refusal(const Device& device, const Parameters& point) {
   return too_large(device, all_reduce_work(shape));
 }
 
-std::unique_ptr<Case> make(const Device&, const Parameters& point) {
-  const AllReduceShape shape = all_reduce_shape(point);
+std::unique_ptr<Case> case_of(const AllReduceShape& shape, const CollectiveLaunch& launch,
+                              int roundings) {
   const std::vector<Device> devices(all_devices().begin(), all_devices().begin() + shape.ranks);
   return std::make_unique<CollectiveCase>(
-      devices, [=] { return all_reduce_problem(shape, next_seed()); }, all_reduce_launch(shape),
+      devices, [=] { return all_reduce_problem(shape, next_seed(), roundings); }, launch,
       [=](double seconds) { return all_reduce_bus_bandwidth(shape, seconds); });
+}
+
+std::unique_ptr<Case> make(const Device&, const Parameters& point) {
+  const AllReduceShape shape = all_reduce_shape(point);
+  return case_of(shape, all_reduce_launch(shape), 1);
+}
+
+#ifdef WARPMETER_NCCL
+Refusal nccl_refusal(const Device& device, const Parameters& point) {
+  if (auto reason = refusal(device, point)) return reason;
+  return nccl_missing();
+}
+
+// A ring adds a rank's vector in the type at each step.
+std::unique_ptr<Case> make_nccl(const Device&, const Parameters& point) {
+  const AllReduceShape shape = all_reduce_shape(point);
+  const auto nccl = std::make_shared<NcclAllReduce>(shape);
+  return case_of(shape,
+                 {[] {},
+                  [=](const RankPointers& pointers, int rank, cudaStream_t stream) {
+                    nccl->enqueue(pointers, rank, stream);
+                  },
+                  nccl->conditions()},
+                 shape.ranks - 1);
+}
+#endif
+
+Benchmark all_reduce_row(const std::string& id, const std::string& method, const char* algorithm,
+                         decltype(make)* make_case, decltype(refusal)* refuse) {
+  Benchmark row;
+  row.id = id;
+  row.quantity = "collective.time";
+  row.unit = Unit::second;
+  row.device = DeviceKind::cuda;
+  row.method = method +
+               " Result checked against double precision before timing; event time of one "
+               "execution from a common start to the end of the slowest GPU: the mean of many in a "
+               "row.";
+  row.points = [=](const Device& device, Effort effort) {
+    std::vector<Parameters> points = all_reduce_points(device, effort);
+    for (Parameters& point : points) point["algorithm"] = algorithm;
+    return points;
+  };
+  row.unsupported = refuse;
+  row.make = make_case;
+  row.limit = [](const Device&, const Parameters&) { return std::nullopt; };
+  row.work = [](const Parameters& point) { return all_reduce_work(all_reduce_shape(point)); };
+  return row;
 }
 
 }  // namespace
 
-CollectiveProblem all_reduce_problem(const AllReduceShape& shape, std::uint32_t seed) {
+CollectiveProblem all_reduce_problem(const AllReduceShape& shape, std::uint32_t seed,
+                                     int roundings) {
   CollectiveProblem problem;
   problem.ranks.resize(static_cast<std::size_t>(shape.ranks));
   std::vector<const Operand*> xs, ys;
@@ -103,7 +154,7 @@ CollectiveProblem all_reduce_problem(const AllReduceShape& shape, std::uint32_t 
     fill_normal(*xs.back(), seed++, 1);
   }
   problem.checked_results = shape.count * shape.ranks;
-  problem.verify = [=] { check_all_reduce(shape, xs, ys); };
+  problem.verify = [=] { check_all_reduce(shape, xs, ys, roundings); };
   return problem;
 }
 
@@ -122,23 +173,17 @@ CollectiveLaunch all_reduce_launch(const AllReduceShape& shape) {
 }
 
 std::vector<Benchmark> cuda_collective_kernels() {
-  Benchmark row;
-  row.id = "kernel.all_reduce.one_shot";
-  row.quantity = "collective.time";
-  row.unit = Unit::second;
-  row.device = DeviceKind::cuda;
-  row.method =
+  std::vector<Benchmark> rows = {all_reduce_row(
+      "kernel.all_reduce.one_shot",
       "Each GPU reads all GPUs' vectors from their memory and adds them in the order of ranks; "
-      "blocks meet their namesakes by flags in peer memory before and after. Result checked "
-      "against "
-      "double precision before timing; event time of one execution from a common start to the end "
-      "of the slowest GPU: the mean of many in a row.";
-  row.points = all_reduce_points;
-  row.unsupported = refusal;
-  row.make = make;
-  row.limit = [](const Device&, const Parameters&) { return std::nullopt; };
-  row.work = [](const Parameters& point) { return all_reduce_work(all_reduce_shape(point)); };
-  return {row};
+      "blocks meet their namesakes by flags in peer memory before and after.",
+      "one_shot", make, refusal)};
+#ifdef WARPMETER_NCCL
+  rows.push_back(all_reduce_row("kernel.all_reduce.nccl",
+                                "NVIDIA's NCCL, one process; it chooses algorithm and protocol.",
+                                "nccl", make_nccl, nccl_refusal));
+#endif
+  return rows;
 }
 
 }  // namespace warpmeter

@@ -8,7 +8,9 @@
 namespace warpmeter {
 
 // Each rank's operands: "x", "y" and "signals" (launch_collective.h).
-CollectiveProblem all_reduce_problem(const AllReduceShape& shape, std::uint32_t seed);
+// `roundings`: all_reduce.h.
+CollectiveProblem all_reduce_problem(const AllReduceShape& shape, std::uint32_t seed,
+                                     int roundings = 1);
 CollectiveLaunch all_reduce_launch(const AllReduceShape& shape);
 
 }  // namespace warpmeter

@@ -121,7 +121,7 @@ Problem gather_problem(const GatherShape& shape, std::uint32_t seed) {
 Problem rope_problem(const RopeShape& shape, std::uint32_t seed) {
   Problem problem;
   const std::int64_t elements = shape.tokens * shape.heads * shape.head_size;
-  const std::int64_t table = rope_positions * shape.head_size / 2;
+  const std::int64_t table = rope_positions(shape) * shape.head_size / 2;
   const Operand& x = add(problem, "x", Role::input, shape.type, elements);
   const Operand& positions = add(problem, "positions", Role::input, Element::i32, shape.tokens);
   const Operand& cosines = add(problem, "cosines", Role::input, Element::f32, table);
@@ -140,7 +140,7 @@ Problem rope_problem(const RopeShape& shape, std::uint32_t seed) {
 
 Problem rope_packed_problem(const RopeShape& shape, std::uint32_t seed) {
   Problem problem;
-  const std::int64_t table = rope_positions * shape.head_size / 2;
+  const std::int64_t table = rope_positions(shape) * shape.head_size / 2;
   const Operand& qkv =
       add(problem, "qkv", Role::updated, shape.type, shape.tokens * token_stride(shape));
   const Operand& positions = add(problem, "positions", Role::input, Element::i32, shape.tokens);

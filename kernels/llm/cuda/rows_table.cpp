@@ -130,8 +130,6 @@ const Row<RowsShape> geglu_packed = {
     row_type};
 
 Refusal even_size(const RopeShape& shape) {
-  if (shape.tokens > rope_positions)
-    return fmt::format("{} tokens; the tables have {} positions", shape.tokens, rope_positions);
   if (token_stride(shape) < shape.heads * shape.head_size)
     return fmt::format("stride {}; {} heads of {} need at least {}", shape.stride, shape.heads,
                        shape.head_size, shape.heads * shape.head_size);
