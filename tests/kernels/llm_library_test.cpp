@@ -2,6 +2,10 @@
 // Copyright the warpmeter authors
 // The kernels of NVIDIA's libraries, with stand-ins for them (stand_in_*.cpp) on the emulated GPU:
 // what we tell them must give the product that we mean, and what they say must reach the record.
+#include <algorithm>
+
+#include "cuda/device.h"
+#include "kernels/llm/cuda/table.h"
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/library/cublaslt.h"
 #include "tests/kernels/llm_cuda_support.h"
@@ -46,6 +50,21 @@ TEST_F(CublasLt, NamesTheShapeThatTheLibraryCannotDo) {
     EXPECT_STREQ(error.what(),
                  "cuBLASLt has no algorithm for m 4 n 5 k 13 f16: status of the stand-in");
   }
+}
+
+// The front end describes the graph, but cuDNN itself starts on no emulated GPU, and must say so.
+TEST_F(CublasLt, IsJoinedByCudnnWhichRefusesTheEmulatedGpu) {
+  const std::vector<Benchmark> table = cuda_llm_kernels();
+  const auto row = std::find_if(table.begin(), table.end(), [](const Benchmark& candidate) {
+    return candidate.id == "kernel.attention.cudnn";
+  });
+  if (row == table.end()) GTEST_SKIP() << "built without cuDNN's headers";
+  std::string why;
+  const Device device = find_cuda_devices(why).at(0);
+  const Parameters point = row->points(device, Effort::quick).at(0);
+  const std::string reason = row->unsupported(device, point).value_or("");
+  EXPECT_TRUE(reason.find("cudnnCreate: ") == 0 || reason == "libcudnn.so.9 not found") << reason;
+  EXPECT_THROW(row->make(device, point), std::runtime_error);
 }
 
 }  // namespace

@@ -17,13 +17,9 @@ Refusal float_type(const GemmShape& shape) {
   return half_type(shape);
 }
 
-// Asked once per device: starting the library takes time.
 Refusal cublaslt_refusal(const Device& device) {
   static std::map<int, Refusal> answers;
-  const auto known = answers.find(device.ordinal);
-  if (known != answers.end()) return known->second;
-  const DeviceGuard guard(device.ordinal);
-  return answers[device.ordinal] = cublaslt_missing();
+  return answer_once(answers, device, cublaslt_missing);
 }
 
 // The shapes of both kernels of ours, in each type: one table compares them.

@@ -12,4 +12,11 @@ Refusal too_large(const Device& device, const Work& work) {
                      format_bytes(memory));
 }
 
+Refusal answer_once(std::map<int, Refusal>& answers, const Device& device, Refusal (*ask)()) {
+  const auto known = answers.find(device.ordinal);
+  if (known != answers.end()) return known->second;
+  const DeviceGuard guard(device.ordinal);
+  return answers[device.ordinal] = ask();
+}
+
 }  // namespace warpmeter

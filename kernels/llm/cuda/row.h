@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "kernels/llm/cuda/device_kernel_case.h"
 #include "kernels/llm/cuda/points.h"
 #include "kernels/llm/point_shapes.h"
@@ -32,6 +34,9 @@ struct Row {
 
 // Why the operands do not fit into the memory of the device.
 Refusal too_large(const Device& device, const Work& work);
+
+// What `ask` says with the device current, asked once per device: starting a library takes time.
+Refusal answer_once(std::map<int, Refusal>& answers, const Device& device, Refusal (*ask)());
 
 // The row of the benchmark table.
 template <class Shape>

@@ -13,6 +13,9 @@ std::vector<Benchmark> cuda_llm_kernels() {
 #ifdef WARPMETER_CUBLASLT
       cuda_library_kernels,
 #endif
+#ifdef WARPMETER_CUDNN
+      cuda_cudnn_kernels,
+#endif
   };
   for (const auto& family : families)
     for (Benchmark& row : family()) table.push_back(std::move(row));

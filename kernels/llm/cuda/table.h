@@ -19,6 +19,7 @@ std::vector<Benchmark> cuda_routing_kernels();
 std::vector<Benchmark> cuda_collective_kernels();
 std::vector<Benchmark> cuda_training_kernels();
 std::vector<Benchmark> cuda_library_kernels();  // NVIDIA's libraries
+std::vector<Benchmark> cuda_cudnn_kernels();
 
 // One row, kernel.step: the steps of a stack of layers that `points` describe (layer_stack.h).
 std::vector<Benchmark> cuda_step(std::vector<Parameters> points);
