@@ -21,8 +21,9 @@ const Benchmark& row_of(const std::string& id) {
 // No device at all is refused by those that need a certain one, or a library on it.
 bool needs_its_device(const Benchmark& row) {
   const std::set<std::string> ids = {"kernel.all_reduce.nccl", "kernel.all_reduce.one_shot",
-                                     "kernel.attention.cudnn", "kernel.attention.sm90",  "kernel.gemm.cublaslt",
-                                     "kernel.gemm.fp8",        "kernel.gemm.sm90"};
+                                     "kernel.attention.cudnn", "kernel.attention.sm90",
+                                     "kernel.gemm.cublaslt",   "kernel.gemm.fp8",
+                                     "kernel.gemm.sm90"};
   return ids.contains(row.id);
 }
 
