@@ -134,10 +134,12 @@ void add_measuring(CLI::App& app, Context& context, const std::string& name,
                      "eager: each kernel by itself; graph: a sample's executions as a CUDA graph; "
                      "default: eager, with --step graph")
         ->check(CLI::IsMember({"eager", "graph"}));
-    command->add_flag(
+    CLI::Option* step = command->add_flag(
         "--step", arguments->stack,
         "one step of a stack of the --model's layers, with random weights, as one row");
-    command->add_option("--layers", arguments->layers, "of --step")->capture_default_str();
+    command->add_option("--layers", arguments->layers, "of --step")
+        ->capture_default_str()
+        ->needs(step);
   }
   command->add_option("-o,--out", options.out, "the run document to write")->capture_default_str();
   command->add_option("ID", options.ids,
