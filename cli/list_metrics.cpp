@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "cli/list_metrics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "collectors/plan.h"
+#include "core/error.h"
+#include "core/table.h"
+
+namespace warpmeter {
+namespace {
+
+Profiler parse_collector(const std::string& text) {
+  if (text == "range") return Profiler::range;
+  if (text == "pm") return Profiler::pm;
+  throw InputError(fmt::format("unknown collector \"{}\"; use range or pm", text));
+}
+
+std::vector<const LogicalMetric*> asked_for(const std::string& set) {
+  const Catalogue& catalogue = Catalogue::built_in();
+  if (!set.empty()) return catalogue.of_set(set);
+  std::vector<const LogicalMetric*> all;
+  for (const LogicalMetric& metric : catalogue.metrics()) all.push_back(&metric);
+  return all;
+}
+
+std::string group_text(const MetricPlan& plan, const Resolution& resolution) {
+  if (!resolution.name.empty()) return std::to_string(plan.group_of(resolution));
+  std::vector<std::string> groups;
+  for (const std::string& input : resolution.inputs) {
+    for (const Resolution& other : plan.metrics) {
+      if (other.metric->id != input) continue;
+      const std::string group = group_text(plan, other);
+      if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    }
+  }
+  return fmt::format("{}", fmt::join(groups, "+"));
+}
+
+void print_groups(const MetricPlan& plan) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+    const PassGroup& group = plan.groups[i];
+    rows.push_back({std::to_string(i + 1), std::to_string(group.configuration.passes),
+                    std::to_string(group.names.size()),
+                    std::to_string(group.configuration.image.size()),
+                    fmt::format("{:016x}", hash_image(group.configuration.image)),
+                    group.instrumented ? "instruments the kernel: not for timing" : ""});
+  }
+  fmt::print("\n{}",
+             format_table({"group", "passes", "counters", "image bytes", "FNV-1a", ""}, rows));
+}
+
+void print(const MetricPlan& plan) {
+  std::vector<std::vector<std::string>> planned, lacking;
+  for (const Resolution& resolution : plan.metrics) {
+    const LogicalMetric& metric = *resolution.metric;
+    if (resolution.refused()) {
+      lacking.push_back({metric.id, resolution.why});
+      continue;
+    }
+    const std::string name =
+        resolution.name.empty() ? "= " + metric.formula->text() : resolution.name;
+    planned.push_back({metric.id, std::string(to_string(metric.unit)),
+                       std::to_string(resolution.passes), group_text(plan, resolution), name});
+  }
+  fmt::print("{}", format_table({"id", "unit", "passes", "group", "counter"}, planned));
+  if (!plan.groups.empty()) print_groups(plan);
+  if (!lacking.empty())
+    fmt::print("\n{} lacks:\n{}", plan.chip.chip(), format_table({"id", "because"}, lacking));
+  fmt::print("\n{} of {} metrics, {} passes in {} groups; CUPTI {}, not checked on a device\n",
+             planned.size(), plan.metrics.size(), plan.passes(), plan.groups.size(),
+             plan.cupti_version);
+}
+
+}  // namespace
+
+bool list_metrics(const MetricsArguments& arguments) {
+  const Profiler profiler = parse_collector(arguments.collector);
+  const auto asked = asked_for(arguments.set);
+  const CuptiHost& cupti = CuptiHost::open();
+  if (arguments.chip.empty())
+    throw InputError(
+        fmt::format("--metrics needs --chip: one of {}", fmt::join(cupti.chips(), " ")));
+  const ChipHost chip = cupti.chip(arguments.chip, profiler);
+  const MetricPlan plan = make_plan(cupti, chip, Catalogue::built_in(), asked);
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(plan).dump(1));
+  } else if (chip.error() == 0) {
+    print(plan);
+  }
+  if (chip.error() != 0) fmt::print(stderr, "warpmeter: {}\n", plan.metrics.front().why);
+  return chip.error() == 0;
+}
+
+}  // namespace warpmeter
