@@ -70,9 +70,14 @@ void print(const MetricPlan& plan) {
   if (!plan.groups.empty()) print_groups(plan);
   if (!lacking.empty())
     fmt::print("\n{} lacks:\n{}", plan.chip.chip(), format_table({"id", "because"}, lacking));
-  fmt::print("\n{} of {} metrics, {} passes in {} groups; CUPTI {}, not checked on a device\n",
-             planned.size(), plan.metrics.size(), plan.passes(), plan.groups.size(),
-             plan.cupti_version);
+  fmt::print(
+      "\n{} of {} metrics in {} groups of {} passes in all; {} passes if all are replayed "
+      "together\n"
+      "planned by CUPTI {}, not checked on a device\n",
+      planned.size(), plan.metrics.size(), plan.groups.size(), total_passes(plan.groups),
+      total_passes(plan.replay), plan.cupti_version);
+  if (plan.chip.profiler() == Profiler::pm)
+    fmt::print("PM sampling collects one group of one pass at a time, never a group of more\n");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class Packer {
     CounterConfig best_configuration;
     for (PassGroup& group : groups_) {
       if (best_cost == 0 || group.instrumented != instrumented) continue;
+      if (counter.passes > 1 && group.configuration.passes == 1) continue;
       std::vector<std::string> names = group.names;
       names.push_back(counter.name);
       CounterConfig joined = chip_.configure(names);
@@ -48,6 +49,12 @@ class Packer {
   std::vector<PassGroup> groups_;
 };
 
+// 0: counters of a context; 1: of a device, which the range profiler keeps apart; 2: instrumented.
+int replay_class(const ChipHost& chip, const PlannedCounter& counter) {
+  if (counter.scope == CounterScope::instrumented) return 2;
+  return counter.scope == CounterScope::device && chip.profiler() == Profiler::range ? 1 : 0;
+}
+
 }  // namespace
 
 std::vector<PassGroup> pack(const ChipHost& chip, std::vector<PlannedCounter> counters) {
@@ -60,6 +67,21 @@ std::vector<PassGroup> pack(const ChipHost& chip, std::vector<PlannedCounter> co
   Packer packer(chip);
   for (const PlannedCounter& counter : counters) packer.put(counter);
   return packer.take();
+}
+
+std::vector<PassGroup> pack_for_replay(const ChipHost& chip,
+                                       const std::vector<PlannedCounter>& counters) {
+  std::vector<PassGroup> groups;
+  for (int kind = 0; kind < 3; ++kind) {
+    PassGroup group;
+    group.instrumented = kind == 2;
+    for (const PlannedCounter& counter : counters)
+      if (replay_class(chip, counter) == kind) group.names.push_back(counter.name);
+    if (group.names.empty()) continue;
+    group.configuration = chip.configure(group.names);
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 }  // namespace warpmeter

@@ -80,7 +80,7 @@ void resolve_formula(const ChipHost& chip, const Catalogue& catalogue, const Log
     return;
   }
   out.inputs = metric.formula->inputs();
-  for (const PassGroup& group : pack(chip, counters)) out.passes += group.configuration.passes;
+  out.passes = total_passes(pack_for_replay(chip, counters));
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ Resolution resolve(const ChipHost& chip, const Catalogue& catalogue, const Logic
 
 MetricPlan make_plan(const CuptiHost& cupti, const ChipHost& chip, const Catalogue& catalogue,
                      const std::vector<const LogicalMetric*>& asked) {
-  MetricPlan plan{chip, cupti.version(), {}, {}};
+  MetricPlan plan{chip, cupti.version(), {}, {}, {}};
   std::vector<const LogicalMetric*> metrics = asked;
   std::vector<PlannedCounter> counters;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -123,11 +123,12 @@ MetricPlan make_plan(const CuptiHost& cupti, const ChipHost& chip, const Catalog
         metrics.push_back(input);
     }
   }
+  plan.replay = pack_for_replay(chip, counters);
   plan.groups = pack(chip, std::move(counters));
   return plan;
 }
 
-std::size_t MetricPlan::passes() const {
+std::size_t total_passes(const std::vector<PassGroup>& groups) {
   std::size_t sum = 0;
   for (const PassGroup& group : groups) sum += group.configuration.passes;
   return sum;

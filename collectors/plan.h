@@ -41,9 +41,8 @@ struct MetricPlan {
   ChipHost chip;
   std::uint32_t cupti_version = 0;
   std::vector<Resolution> metrics;  // as asked, then inputs of formulas that were not asked for
-  std::vector<PassGroup> groups;
-
-  std::size_t passes() const;  // of all groups
+  std::vector<PassGroup> groups;    // for pass rotation
+  std::vector<PassGroup> replay;    // the same counters, for replay
 
   // From 1; 0 for a metric that is refused or computed.
   std::size_t group_of(const Resolution& metric) const;
@@ -51,6 +50,8 @@ struct MetricPlan {
 
 MetricPlan make_plan(const CuptiHost& cupti, const ChipHost& chip, const Catalogue& catalogue,
                      const std::vector<const LogicalMetric*>& asked);
+
+std::size_t total_passes(const std::vector<PassGroup>& groups);
 
 // FNV-1a, 64 bits. CUPTI accepts an image that was cut short, so whoever keeps one keeps its length
 // and this.

@@ -60,11 +60,14 @@ Json to_json(const MetricPlan& plan) {
               {"collector", to_string(chip.profiler())},
               {"max_metrics_per_pass",
                null_if(chip.max_metrics_per_pass() == 0, chip.max_metrics_per_pass())},
-              {"passes", plan.passes()},
+              {"passes_by_rotation", total_passes(plan.groups)},
+              {"passes_by_replay", total_passes(plan.replay)},
               {"metrics", Json::array()},
-              {"groups", Json::array()}};
+              {"groups", Json::array()},
+              {"replay", Json::array()}};
   for (const Resolution& metric : plan.metrics) out["metrics"].push_back(to_json(plan, metric));
   for (const PassGroup& group : plan.groups) out["groups"].push_back(to_json(group));
+  for (const PassGroup& group : plan.replay) out["replay"].push_back(to_json(group));
   return out;
 }
 
