@@ -73,8 +73,7 @@ void print_json(const std::vector<Benchmark>& table, const Device& device) {
 // Rows of a device kind that is not here are listed all the same: a table is read to plan a visit
 // to the lab.
 void execute(const ListOptions& options) {
-  if (!options.counters.chip.empty() || !options.counters.set.empty())
-    throw InputError("--chip and --set list counters: add --metrics");
+  if (options.counters.given()) throw InputError("--chip, --set and --collector: add --metrics");
   const Choice choice = choose_device(options.device);
   if (!options.json)
     fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
@@ -117,6 +116,8 @@ void add_list(CLI::App& app, Context& context) {
   add_step_options(*command, options->step);
   command->callback([options, &context] {
     if (!options->metrics) return execute(*options);
+    if (options->kernels || options->step.asked_for())
+      throw InputError("--metrics and --kernels exclude each other");
     options->counters.json = options->json;
     if (!list_metrics(options->counters)) context.exit_status = exit_not_as_asked;
   });

@@ -13,7 +13,7 @@ namespace warpmeter {
 namespace {
 
 Profiler parse_collector(const std::string& text) {
-  if (text == "range") return Profiler::range;
+  if (text.empty() || text == "range") return Profiler::range;
   if (text == "pm") return Profiler::pm;
   throw InputError(fmt::format("unknown collector \"{}\"; use range or pm", text));
 }

@@ -10,8 +10,10 @@ namespace warpmeter {
 struct MetricsArguments {
   std::string chip;
   std::string set;
-  std::string collector = "range";
+  std::string collector;  // default: range
   bool json = false;
+
+  bool given() const { return !chip.empty() || !set.empty() || !collector.empty(); }
 };
 
 // Prints the counters of a chip that need not be here, how they are collected, and what the chip

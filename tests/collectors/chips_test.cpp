@@ -81,7 +81,7 @@ std::pair<Unit, double> expected_unit(const std::string& stated) {
 }
 
 TEST_F(Chips, UnitsAgreeWithCupti) {
-  for (const std::string& name : golden_chips) {
+  for_each_chip(golden_chips, [&](const std::string& name) {
     for (const Profiler profiler : both_profilers) {
       const ChipHost chip = cupti_->chip(name, profiler);
       for (const LogicalMetric& metric : Catalogue::built_in().metrics()) {
@@ -92,13 +92,13 @@ TEST_F(Chips, UnitsAgreeWithCupti) {
         EXPECT_EQ(metric.scale, scale) << r.name;
       }
     }
-  }
+  });
 }
 
 // A counter of a context goes with an L2 counter and not with one of a link, and the other way
 // round.
 TEST_F(Chips, ScopesAreThoseOfCupti) {
-  for (const std::string& name : golden_chips) {
+  for_each_chip(golden_chips, [&](const std::string& name) {
     const ChipHost chip = cupti_->chip(name, Profiler::range);
     const std::string link =
         chip.lists("nvlrx__bytes") ? "nvlrx__bytes.sum" : "pcie__read_bytes.sum";
@@ -112,7 +112,7 @@ TEST_F(Chips, ScopesAreThoseOfCupti) {
                 metric.scope == CounterScope::device || metric.scope == CounterScope::any)
           << name << " " << r.name;
     }
-  }
+  });
 }
 
 }  // namespace
