@@ -46,7 +46,7 @@ void check_groups(const ChipHost& chip, const std::vector<PlannedCounter>& count
 }
 
 TEST_F(Pack, EveryCounterIsInOneGroupThatCuptiAccepts) {
-  for_each_chip({"GB100", "AD102", "GA100"}, [&](const std::string& name) {
+  for (const char* name : {"GB100", "AD102", "GA100"}) {
     for (const Profiler profiler : both_profilers) {
       const ChipHost chip = cupti_->chip(name, profiler);
       for (const char* set : {"memory", "links", "tensor"}) {
@@ -62,7 +62,7 @@ TEST_F(Pack, EveryCounterIsInOneGroupThatCuptiAccepts) {
         }
       }
     }
-  });
+  }
 }
 
 // The fewest groups of one pass over all ways to part the counters.

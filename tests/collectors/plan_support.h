@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,12 @@ inline constexpr Profiler both_profilers[] = {Profiler::range, Profiler::pm};
 inline const std::vector<std::string> golden_chips = {"GA100", "GH100", "GB100",
                                                       "GB110", "AD102", "GB202"};
 
+// All that this version knows (research/cupti_metrics.md, section 1).
+inline const std::vector<std::string> known_chips = {
+    "GV100", "GV11B", "TU102", "TU104", "TU106", "TU116", "TU117", "GA100", "GA102", "GA103",
+    "GA104", "GA106", "GA107", "GA10B", "GH100", "AD102", "AD103", "AD104", "AD106", "AD107",
+    "GB100", "GB102", "GB110", "GB10B", "GB202", "GB203", "GB205", "GB206", "GB207", "GB20B"};
+
 // Tests with the real CUPTI; skipped, with the reason, where there is none.
 class WithCupti : public testing::Test {
  protected:
@@ -29,9 +34,5 @@ class WithCupti : public testing::Test {
 
   const CuptiHost* cupti_ = nullptr;
 };
-
-// Calls `check(chip)` for every chip, several at a time, each in one thread.
-void for_each_chip(const std::vector<std::string>& chips,
-                   const std::function<void(const std::string& chip)>& check);
 
 }  // namespace warpmeter
