@@ -73,7 +73,8 @@ void print_json(const std::vector<Benchmark>& table, const Device& device) {
 // Rows of a device kind that is not here are listed all the same: a table is read to plan a visit
 // to the lab.
 void execute(const ListOptions& options) {
-  if (options.counters.given()) throw InputError("--chip, --set and --collector: add --metrics");
+  if (options.counters.given())
+    throw InputError("--chip, --set, --collector and --breakdown: add --metrics");
   const Choice choice = choose_device(options.device);
   if (!options.json)
     fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
@@ -112,6 +113,9 @@ void add_list(CLI::App& app, Context& context) {
                       "with --metrics: diagnose, tensor, memory, links or stalls; default: all");
   command->add_option("--collector", options->counters.collector,
                       "with --metrics: range (replayed) or pm (sampled in one pass)");
+  command->add_option(
+      "--breakdown", options->counters.breakdown,
+      "with --metrics: what a throughput such as sol.sm or sm__throughput is made of");
   command->add_flag("--json", options->json, "machine-readable");
   add_step_options(*command, options->step);
   command->callback([options, &context] {

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "collectors/breakdown.h"
 #include "collectors/plan.h"
 #include "core/error.h"
 #include "core/table.h"
@@ -80,6 +83,34 @@ void print(const MetricPlan& plan) {
     fmt::print("PM sampling collects one group of one pass at a time, never a group of more\n");
 }
 
+void print_tree(const Breakdown& breakdown, std::size_t depth) {
+  fmt::print("{:{}}{}\n", "", 2 * depth, breakdown.name);
+  for (const std::string& counter : breakdown.counters)
+    fmt::print("{:{}}{}\n", "", 2 * depth + 2, counter);
+  for (const Breakdown& part : breakdown.parts) print_tree(part, depth + 1);
+}
+
+// An id stands for the first of its names that the chip lists.
+std::string throughput_of(const ChipHost& chip, const std::string& asked) {
+  const LogicalMetric* metric = Catalogue::built_in().find(asked);
+  if (metric == nullptr) return asked;
+  for (const std::string& name : metric->names)
+    if (chip.lists(name)) return name;
+  const Resolution resolution = resolve(chip, Catalogue::built_in(), *metric);
+  throw InputError(fmt::format("no breakdown of {}: {}", asked,
+                               resolution.refused() ? resolution.why : "it is computed"));
+}
+
+void list_breakdown(const CuptiHost& cupti, const ChipHost& chip,
+                    const MetricsArguments& arguments) {
+  const std::string throughput = throughput_of(chip, arguments.breakdown);
+  const Breakdown tree = read_breakdown(cupti, chip.chip(), throughput);
+  if (arguments.json)
+    fmt::print("{}\n", to_json(tree).dump(1));
+  else
+    print_tree(tree, 0);
+}
+
 }  // namespace
 
 bool list_metrics(const MetricsArguments& arguments) {
@@ -90,6 +121,11 @@ bool list_metrics(const MetricsArguments& arguments) {
     throw InputError(
         fmt::format("--metrics needs --chip: one of {}", fmt::join(cupti.chips(), " ")));
   const ChipHost chip = cupti.chip(arguments.chip, profiler);
+  if (!arguments.breakdown.empty()) {
+    if (!arguments.set.empty()) throw InputError("--breakdown and --set exclude each other");
+    list_breakdown(cupti, chip, arguments);
+    return true;
+  }
   const MetricPlan plan = make_plan(cupti, chip, Catalogue::built_in(), asked);
   if (arguments.json) {
     fmt::print("{}\n", to_json(plan).dump(1));

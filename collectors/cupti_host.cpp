@@ -67,12 +67,6 @@ CUpti_ProfilerType type_of(Profiler profiler) {
                                      : CUPTI_PROFILER_TYPE_PM_SAMPLING;
 }
 
-// "dram__bytes_read.sum" to "dram__bytes_read". Groups stand before the unit and have dots too:
-// "PCI.TriageCompute.pcie__read_bytes.sum".
-std::string base_of(std::string_view name) {
-  return std::string(name.substr(0, name.find('.', name.find("__"))));
-}
-
 // A CUPTI planning object; metrics that it refuses leave it in no stated condition, so that each
 // configuration takes its own.
 class HostSession {
@@ -177,7 +171,7 @@ int ChipHost::error() const { return data_->error; }
 std::size_t ChipHost::max_metrics_per_pass() const { return data_->max_metrics_per_pass; }
 
 bool ChipHost::lists(std::string_view name) const {
-  return data_->base_metrics.count(base_of(name)) > 0;
+  return data_->base_metrics.count(base_metric(name)) > 0;
 }
 
 std::string ChipHost::unit(const std::string& name) const {

@@ -16,6 +16,10 @@ enum class Profiler { range, pm };
 
 std::string_view to_string(Profiler profiler);
 
+// The base metric of a name: "dram__bytes_read" of "dram__bytes_read.sum". Groups stand before the
+// unit and have dots too: "PCI.TriageCompute.pcie__read_bytes.sum".
+std::string base_metric(std::string_view name);
+
 // What CUPTI says to a set of metrics. `error` is a CUptiResult, 0 if it can be scheduled; else
 // `call` is what failed, and the rest is empty.
 struct CounterConfig {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-// In place of cupti_host.cpp where the toolkit has no CUPTI headers.
+// In place of cupti_host.cpp and breakdown.cpp where the toolkit has no CUPTI headers.
+#include "collectors/breakdown.h"
 #include "collectors/cupti_host.h"
 #include "core/error.h"
 
@@ -30,6 +31,7 @@ std::vector<std::string> CuptiHost::chips() const { return {}; }
 ChipHost CuptiHost::chip(const std::string&, Profiler) const { return {}; }
 
 // Never reached: there is no host to make one.
+Breakdown read_breakdown(const CuptiHost&, const std::string&, const std::string&) { return {}; }
 const std::string& ChipHost::chip() const { return data_->chip; }
 Profiler ChipHost::profiler() const { return Profiler::range; }
 int ChipHost::error() const { return 0; }

@@ -85,10 +85,6 @@ void resolve_formula(const ChipHost& chip, const Catalogue& catalogue, const Log
 
 }  // namespace
 
-std::string_view to_string(Profiler profiler) {
-  return profiler == Profiler::range ? "range" : "pm";
-}
-
 Resolution resolve(const ChipHost& chip, const Catalogue& catalogue, const LogicalMetric& metric) {
   Resolution out;
   out.metric = &metric;

@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "collectors/breakdown.h"
 #include "plan_support.h"
 
 namespace warpmeter {
@@ -181,6 +182,28 @@ TEST_F(Field, NeedsTheSamePassesPerGroup) {
     }
   }
   EXPECT_GT(compared, 150);
+}
+
+// The table's form: {"counters": [...], "sub": {NAME: {...}}}, either left out if empty.
+Json table_form(const Breakdown& breakdown) {
+  Json out = Json::object();
+  if (!breakdown.counters.empty()) out["counters"] = breakdown.counters;
+  for (const Breakdown& part : breakdown.parts) out["sub"][part.name] = table_form(part);
+  return out;
+}
+
+TEST_F(Field, BreakdownsAreThoseOfTheTable) {
+  needs_known_version();
+  if (IsSkipped()) return;
+  int compared = 0;
+  const Json document = read_json(folder + "throughput_breakdowns.json");
+  for (const auto& [chip, trees] : document["chips"].items()) {
+    for (const auto& [metric, expected] : trees.items()) {
+      EXPECT_EQ(table_form(read_breakdown(*cupti_, chip, metric)), expected) << chip << metric;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 50);
 }
 
 }  // namespace
