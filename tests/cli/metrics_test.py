@@ -77,6 +77,17 @@ class Plans(Commands):
         self.assertIn("GB20B does not list dram__bytes_read.sum or dram__bytes_op_read.sum", table)
         self.assertIn("= 32 * l2.sectors_read_miss", table)
 
+    def test_a_throughput_is_taken_apart(self):
+        tree = self.plan("GB100", "--breakdown", "sol.sm")
+        self.assertEqual(tree["name"], "sm__throughput")
+        parts = {part["name"]: part["counters"] for part in tree["parts"]}
+        self.assertIn("sm__pipe_tma_cycles_active", parts["sm__memory_throughput"])
+        self.assertIn("sm__pipe_tc_cycles_active", parts["sm__instruction_throughput"])
+        text = self.run_program(*METRICS, "--chip", "GB100", "--breakdown", "sm__throughput").stdout
+        self.assertIn("\n    sm__pipe_tma_cycles_active\n", text)
+        self.assert_refused(*METRICS, "--chip", "GB20B", "--breakdown", "sol.dram", says=["sol.dram", "GB20B does not list"])
+        self.assert_refused(*METRICS, "--chip", "GB100", "--breakdown", "l9__throughput", says=["l9__throughput", "lts__throughput"])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
