@@ -65,6 +65,18 @@ TEST_F(Pack, EveryCounterIsInOneGroupThatCuptiAccepts) {
   }
 }
 
+// Two counters of L2 that fit one pass, if none of them is said to be instrumented.
+TEST_F(Pack, InstrumentedCountersStayApart) {
+  const ChipHost chip = cupti_->chip("GH100", Profiler::range);
+  const PlannedCounter sectors{"lts__t_sectors.sum", CounterScope::context, 1};
+  PlannedCounter reads{"lts__t_sectors_op_read.sum", CounterScope::context, 1};
+  EXPECT_EQ(pack(chip, {sectors, reads}).size(), 1U);
+  EXPECT_EQ(pack_for_replay(chip, {sectors, reads}).size(), 1U);
+  reads.scope = CounterScope::instrumented;
+  EXPECT_EQ(pack(chip, {sectors, reads}).size(), 2U);
+  EXPECT_EQ(pack_for_replay(chip, {sectors, reads}).size(), 2U);
+}
+
 // The fewest groups of one pass over all ways to part the counters.
 std::size_t fewest_groups(const ChipHost& chip, const std::vector<std::string>& names) {
   std::size_t best = names.size();
