@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/list_metrics.h"
 #include "cli/measure.h"
 #include "cli/step.h"
 #include "core/error.h"
@@ -16,7 +17,9 @@ namespace {
 struct ListOptions {
   std::string device;
   bool kernels = false;
+  bool metrics = false;
   bool json = false;
+  MetricsArguments counters;
   StepArguments step;
 };
 
@@ -70,6 +73,8 @@ void print_json(const std::vector<Benchmark>& table, const Device& device) {
 // Rows of a device kind that is not here are listed all the same: a table is read to plan a visit
 // to the lab.
 void execute(const ListOptions& options) {
+  if (options.counters.given())
+    throw InputError("--chip, --set, --collector and --breakdown: add --metrics");
   const Choice choice = choose_device(options.device);
   if (!options.json)
     fmt::print(stderr, "device: {} ({})\n", to_string(choice.device), choice.reason);
@@ -93,17 +98,33 @@ void execute(const ListOptions& options) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Context&) {
-  CLI::App* command =
-      app.add_subcommand("list", "show the benchmark and kernel tables and what can run here");
+void add_list(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "list", "show the benchmark, kernel and counter tables and what can run here");
   auto options = std::make_shared<ListOptions>();
   command->add_option("--device", options->device,
                       "cpu or cuda:N; default: the first GPU, else the CPU");
   command->add_flag("--kernels", options->kernels,
                     "the LLM kernels instead of the microbenchmarks");
+  command->add_flag("--metrics", options->metrics,
+                    "the hardware counters of a chip, which need not be here, and their passes");
+  command->add_option("--chip", options->counters.chip, "with --metrics: GB100, GH100, ...");
+  command->add_option("--set", options->counters.set,
+                      "with --metrics: diagnose, tensor, memory, links or stalls; default: all");
+  command->add_option("--collector", options->counters.collector,
+                      "with --metrics: range (replayed) or pm (sampled in one pass)");
+  command->add_option(
+      "--breakdown", options->counters.breakdown,
+      "with --metrics: what a throughput such as sol.sm or sm__throughput is made of");
   command->add_flag("--json", options->json, "machine-readable");
   add_step_options(*command, options->step);
-  command->callback([options] { execute(*options); });
+  command->callback([options, &context] {
+    if (!options->metrics) return execute(*options);
+    if (options->kernels || options->step.asked_for())
+      throw InputError("--metrics and --kernels exclude each other");
+    options->counters.json = options->json;
+    if (!list_metrics(options->counters)) context.exit_status = exit_not_as_asked;
+  });
 }
 
 }  // namespace warpmeter

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#include "collectors/cupti_host.h"
+
+#include <cupti_profiler_host.h>
+#include <cupti_version.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "collectors/cupti_error.h"
+#include "collectors/cupti_library.h"
+#include "core/error.h"
+
+namespace warpmeter {
+
+struct CuptiHost::Functions {
+  decltype(cuptiGetVersion)* version = nullptr;
+  decltype(cuptiProfilerHostGetSupportedChips)* chips = nullptr;
+  decltype(cuptiProfilerHostInitialize)* initialize = nullptr;
+  decltype(cuptiProfilerHostDeinitialize)* deinitialize = nullptr;
+  decltype(cuptiProfilerHostGetBaseMetrics)* base_metrics = nullptr;
+  decltype(cuptiProfilerHostGetMetricProperties)* properties = nullptr;
+  decltype(cuptiProfilerHostConfigAddMetrics)* add_metrics = nullptr;
+  decltype(cuptiProfilerHostGetConfigImageSize)* image_size = nullptr;
+  decltype(cuptiProfilerHostGetConfigImage)* image = nullptr;
+  decltype(cuptiProfilerHostGetNumOfPasses)* passes = nullptr;
+  decltype(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass)* max_per_pass = nullptr;
+
+  // Null if all are there, else the first that is not.
+  const char* bind(const SharedLibrary& library) {
+    const char* missing = nullptr;
+    const auto take = [&](const char* symbol, auto*& target) {
+      library.bind(symbol, target);
+      if (target == nullptr && missing == nullptr) missing = symbol;
+    };
+    take("cuptiGetVersion", version);
+    take("cuptiProfilerHostGetSupportedChips", chips);
+    take("cuptiProfilerHostInitialize", initialize);
+    take("cuptiProfilerHostDeinitialize", deinitialize);
+    take("cuptiProfilerHostGetBaseMetrics", base_metrics);
+    take("cuptiProfilerHostGetMetricProperties", properties);
+    take("cuptiProfilerHostConfigAddMetrics", add_metrics);
+    take("cuptiProfilerHostGetConfigImageSize", image_size);
+    take("cuptiProfilerHostGetConfigImage", image);
+    take("cuptiProfilerHostGetNumOfPasses", passes);
+    take("cuptiProfilerHostGetMaxNumHardwareMetricsPerPass", max_per_pass);
+    return missing;
+  }
+};
+
+struct ChipHost::Data {
+  std::shared_ptr<const CuptiHost::Functions> functions;
+  std::string chip;
+  Profiler profiler = Profiler::range;
+  int error = 0;
+  std::size_t max_metrics_per_pass = 0;
+  std::unordered_set<std::string> base_metrics;
+};
+
+namespace {
+
+CUpti_ProfilerType type_of(Profiler profiler) {
+  return profiler == Profiler::range ? CUPTI_PROFILER_TYPE_RANGE_PROFILER
+                                     : CUPTI_PROFILER_TYPE_PM_SAMPLING;
+}
+
+// A CUPTI planning object; metrics that it refuses leave it in no stated condition, so that each
+// configuration takes its own.
+class HostSession {
+ public:
+  HostSession(const CuptiHost::Functions& f, const std::string& chip, Profiler profiler) : f_(f) {
+    CUpti_Profiler_Host_Initialize_Params p{};
+    p.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+    p.profilerType = type_of(profiler);
+    p.pChipName = chip.c_str();
+    error_ = f_.initialize(&p);
+    if (error_ == CUPTI_SUCCESS) object_ = p.pHostObject;
+  }
+  ~HostSession() {
+    if (object_ == nullptr) return;
+    CUpti_Profiler_Host_Deinitialize_Params p{};
+    p.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+    p.pHostObject = object_;
+    (void)f_.deinitialize(&p);
+  }
+  HostSession(const HostSession&) = delete;
+  HostSession& operator=(const HostSession&) = delete;
+
+  int error() const { return error_; }
+
+  void list_base_metrics(std::unordered_set<std::string>& out) const {
+    for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
+      CUpti_Profiler_Host_GetBaseMetrics_Params p{};
+      p.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
+      p.pHostObject = object_;
+      p.metricType = static_cast<CUpti_MetricType>(type);
+      if (f_.base_metrics(&p) != CUPTI_SUCCESS) continue;
+      out.insert(p.ppMetricNames, p.ppMetricNames + p.numMetrics);
+    }
+  }
+
+  std::string unit(const std::string& name) const {
+    CUpti_Profiler_Host_GetMetricProperties_Params p{};
+    p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
+    p.pHostObject = object_;
+    p.pMetricName = name.c_str();
+    const bool known = f_.properties(&p) == CUPTI_SUCCESS && p.pDimUnit != nullptr;
+    return known ? p.pDimUnit : "";
+  }
+
+  CounterConfig configure(const std::vector<std::string>& names) const {
+    CounterConfig out;
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
+    add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+    add.pHostObject = object_;
+    add.ppMetricNames = pointers.data();
+    add.numMetrics = pointers.size();
+    if (failed(out, "ConfigAddMetrics", f_.add_metrics(&add))) return out;
+    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
+    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+    size.pHostObject = object_;
+    if (failed(out, "GetConfigImageSize", f_.image_size(&size))) return out;
+    std::vector<std::uint8_t> bytes(size.configImageSize);
+    CUpti_Profiler_Host_GetConfigImage_Params image{};
+    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+    image.pHostObject = object_;
+    image.configImageSize = bytes.size();
+    image.pConfigImage = bytes.data();
+    if (failed(out, "GetConfigImage", f_.image(&image))) return out;
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
+    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+    passes.configImageSize = bytes.size();
+    passes.pConfigImage = bytes.data();
+    if (failed(out, "GetNumOfPasses", f_.passes(&passes))) return out;
+    out.passes = passes.numOfPasses;
+    out.image = std::move(bytes);
+    return out;
+  }
+
+ private:
+  static bool failed(CounterConfig& out, const char* call, CUptiResult result) {
+    out.error = result;
+    if (result != CUPTI_SUCCESS) out.call = call;
+    return result != CUPTI_SUCCESS;
+  }
+
+  const CuptiHost::Functions& f_;
+  int error_ = 0;
+  CUpti_Profiler_Host_Object* object_ = nullptr;
+};
+
+std::size_t max_per_pass(const CuptiHost::Functions& f, const std::string& chip,
+                         Profiler profiler) {
+  CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params p{};
+  p.structSize = CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params_STRUCT_SIZE;
+  p.profilerType = type_of(profiler);
+  p.pChipName = chip.c_str();
+  return f.max_per_pass(&p) == CUPTI_SUCCESS ? p.maxMetricsPerPass : 0;
+}
+
+}  // namespace
+
+const std::string& ChipHost::chip() const { return data_->chip; }
+Profiler ChipHost::profiler() const { return data_->profiler; }
+int ChipHost::error() const { return data_->error; }
+std::size_t ChipHost::max_metrics_per_pass() const { return data_->max_metrics_per_pass; }
+
+bool ChipHost::lists(std::string_view name) const {
+  return data_->base_metrics.count(base_metric(name)) > 0;
+}
+
+std::string ChipHost::unit(const std::string& name) const {
+  const HostSession session(*data_->functions, chip(), profiler());
+  return session.error() == 0 ? session.unit(name) : "";
+}
+
+CounterConfig ChipHost::configure(const std::vector<std::string>& names) const {
+  const HostSession session(*data_->functions, chip(), profiler());
+  if (session.error() == 0) return session.configure(names);
+  CounterConfig refused;
+  refused.error = session.error();
+  refused.call = "Initialize";
+  return refused;
+}
+
+CuptiHost::CuptiHost() {
+  const SharedLibrary library = open_cupti(path_);
+  auto functions = std::make_shared<Functions>();
+  if (const char* missing = functions->bind(library); missing != nullptr)
+    throw InputError(
+        fmt::format("{} has no {}: use the CUPTI of CUDA 13.0 or newer", path_, missing));
+  functions_ = functions;
+}
+
+const CuptiHost& CuptiHost::open() {
+  static const CuptiHost host;
+  return host;
+}
+
+const std::string& CuptiHost::path() const { return path_; }
+
+std::uint32_t CuptiHost::version() const {
+  std::uint32_t version = 0;
+  return functions_->version(&version) == CUPTI_SUCCESS ? version : 0;
+}
+
+std::vector<std::string> CuptiHost::chips() const {
+  CUpti_Profiler_Host_GetSupportedChips_Params p{};
+  p.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
+  if (const int error = functions_->chips(&p); error != CUPTI_SUCCESS)
+    throw InputError(fmt::format("{} lists no chips: {}", path_, describe_cupti_error(error)));
+  return {p.ppChipNames, p.ppChipNames + p.numChips};
+}
+
+ChipHost CuptiHost::chip(const std::string& chip, Profiler profiler) const {
+  const std::vector<std::string> known = chips();
+  if (std::find(known.begin(), known.end(), chip) == known.end())
+    throw InputError(fmt::format("unknown chip \"{}\"; this CUPTI ({}) knows {}", chip, version(),
+                                 fmt::join(known, " ")));
+  auto data = std::make_shared<ChipHost::Data>();
+  data->functions = functions_;
+  data->chip = chip;
+  data->profiler = profiler;
+  const HostSession session(*functions_, chip, profiler);
+  data->error = session.error();
+  if (data->error == 0) {
+    session.list_base_metrics(data->base_metrics);
+    data->max_metrics_per_pass = max_per_pass(*functions_, chip, profiler);
+  }
+  ChipHost out;
+  out.data_ = std::move(data);
+  return out;
+}
+
+}  // namespace warpmeter
