@@ -39,7 +39,7 @@ void ProfileWriter::State::create(const ProfileHeader& header) {
                                  profile_application_id, profile_user_version));
   for (const Table& table : profile_tables()) connection.execute(create_sql(table));
   for (const View& view : profile_views()) connection.execute(create_sql(view));
-  connection.execute("CREATE INDEX shapes_by_name ON shapes(name_id);");
+  connection.execute("CREATE INDEX shapes_by_launch ON shapes(name_id, grid_x, grid_y, grid_z);");
   connection.execute(make_reserve);
   put_meta("schema", std::string(profile_schema));
   put_meta("source", std::string(to_string(header.source)));

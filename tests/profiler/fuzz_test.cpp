@@ -62,7 +62,7 @@ TEST(FuzzProfileReader, SurvivesDamagedBytes) {
   const std::string seed = content(folder / "seed");
   std::mt19937 random(11);
   int refusals = 0;
-  const int rounds = 1500;
+  const int rounds = 800;
   for (int i = 0; i < rounds; ++i) {
     std::string damaged = seed;
     for (auto edits = 1 + random() % 8; edits > 0; --edits) {
@@ -86,7 +86,7 @@ TEST(FuzzProfileReader, SurvivesValuesOfOtherTypes) {
   std::mt19937 random(12);
   const std::vector<std::string> values{
       "NULL", "'text'", "x'00ff'", "-1", "9223372036854775807", "1e300", "zeroblob(100000)"};
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 120; ++i) {
     std::filesystem::copy_file(folder / "seed", folder / "odd",
                                std::filesystem::copy_options::overwrite_existing);
     {
