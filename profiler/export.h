@@ -18,10 +18,10 @@ namespace warpmeter {
 // Chrome's trace event format as JSON, which Perfetto and chrome://tracing read; times in
 // microseconds with three decimals. Slices: kernels, copies and sets by device, process and stream;
 // API calls and push/pop ranges by thread; start/end ranges as asynchronous slices; samples as
-// counter tracks; losses as instants. Counters of a kernel are arguments of its slice. Slices of a
-// stream that overlap without nesting (programmatic dependent launch) go to further lanes.
-// Returns how many kernels, copies and sets have no time and so no slice; `otherData` says it too,
-// beside source, schema and provenance.
+// counter tracks; losses as instants where they have a time. Counters of a kernel are arguments of
+// its slice. Slices of a stream that overlap without nesting (programmatic dependent launch) go to
+// further lanes. Returns how many kernels, copies and sets have no time and so no slice;
+// `otherData` says it too, beside source, schema, provenance and all losses.
 std::int64_t export_trace(const ProfileReader& reader, const std::filesystem::path& out);
 
 // One VIEW.csv for each view, in a new folder: RFC 4180 with LF, a header line, null as an empty

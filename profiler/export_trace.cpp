@@ -42,11 +42,11 @@ class TraceWriter {
     calls();
     ranges();
     samples();
-    losses();
+    const std::string lost = losses();
     out_ << "],\n\"otherData\":{\"schema\":" << json_string(profile_schema)
          << ",\"source\":" << json_string(to_string(reader_.source()))
          << ",\"complete\":" << (reader_.complete() ? "true" : "false")
-         << ",\"without_time\":" << without_time_;
+         << ",\"without_time\":" << without_time_ << ",\"losses\":[" << lost << ']';
     for (const char* key : {"tool", "host", "provenance"})
       out_ << ",\"" << key
            << "\":" << reader_.meta(key).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -209,17 +209,24 @@ class TraceWriter {
         });
   }
 
-  void losses() {
+  // All of them, in `otherData`; and those with a time as instants.
+  std::string losses() {
+    std::string list;
     reader_.scan(
-        "v_losses", {"process_id", "collector", "what", "count", "from_ns", "reason"},
+        "v_losses", {"process_id", "collector", "what", "count", "from_ns", "to_ns", "reason"},
         [&](const ProfileRow& row) {
+          const std::string text = fmt::format(
+              R"("collector":{},"what":{},"count":{},"from_ns":{},"to_ns":{},"reason":{})",
+              json_text(row.cell(1)), json_text(row.cell(2)), json_text(row.cell(3)),
+              json_text(row.cell(4)), json_text(row.cell(5)), json_text(row.cell(6)));
+          list += (list.empty() ? "{" : ",{") + text + '}';
+          if (!row.optional_integer(4)) return;
           event(fmt::format(
-              R"("ph":"i","s":"g","cat":"loss","name":{},"pid":{},"tid":0,"ts":{},"args":{{"count":{},"reason":{}}})",
-              json_string(fmt::format("lost: {} ({})", row.text(2), row.text(1))),
-              row.optional_integer(0).value_or(0),
-              microseconds(row.optional_integer(4).value_or(0)), json_text(row.cell(3)),
-              json_text(row.cell(5))));
+              R"("ph":"i","s":"g","cat":"loss","name":{},"pid":{},"tid":0,"ts":{},"args":{{{}}})",
+              json_string(fmt::format("lost: {}", row.text(2))),
+              row.optional_integer(0).value_or(0), microseconds(row.integer(4)), text));
         });
+    return list;
   }
 
   const ProfileReader& reader_;

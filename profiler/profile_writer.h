@@ -46,7 +46,8 @@ class ProfileWriter {
   ProfileWriter& operator=(const ProfileWriter&) = delete;
 
   // Each returns the row's id. Throws InputError for a row that the schema refuses. After the disk
-  // was full they count the row as lost and return 0.
+  // was full they count the row as lost and return 0; strings and shapes are not counted, because
+  // the rows that need them are.
   std::int64_t string(std::string_view text);  // the id of this text, made if it is new
   std::int64_t shape(const Shape& shape);      // the id of this shape, made if it is new
   std::int64_t add(const ProcessRow& row);

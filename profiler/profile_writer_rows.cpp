@@ -37,7 +37,7 @@ std::int64_t ProfileWriter::string(std::string_view text) {
   State& state = *state_;
   if (const auto found = state.strings.find(text); found != state.strings.end())
     return found->second;
-  if (!state.failure.empty()) return insert(strings_table, text);
+  if (!state.failure.empty()) return 0;
   state.find_string.bind(text);
   std::int64_t id = state.lookup(state.find_string);
   if (id == 0) id = insert(strings_table, text);
@@ -52,11 +52,9 @@ std::int64_t ProfileWriter::shape(const Shape& s) {
                s.cluster[0], s.cluster[1], s.cluster[2], s.shared_static, s.shared_dynamic,
                s.registers);
   };
-  std::int64_t id = 0;
-  if (state.failure.empty()) {
-    with_columns([&](const auto&... values) { state.find_shape.bind(values...); });
-    id = state.lookup(state.find_shape);
-  }
+  if (!state.failure.empty()) return 0;
+  with_columns([&](const auto&... values) { state.find_shape.bind(values...); });
+  std::int64_t id = state.lookup(state.find_shape);
   if (id == 0)
     id = with_columns([&](const auto&... values) { return insert(shapes_table, values...); });
   return id == 0 ? 0 : state.remember(s, id);

@@ -73,7 +73,9 @@ void ProfileWriter::State::put_meta(std::string_view key, const Json& value) {
 void ProfileWriter::State::break_off(const sqlite::Error& error) {
   failure = error.what();
   for (int table = 0; table < table_count; ++table) {
-    if (unflushed[table] != 0) lost[std::string(profile_tables()[table].name)] += unflushed[table];
+    // Strings and shapes are no data of their own: rows that need them are counted.
+    if (unflushed[table] != 0 && table != strings_table && table != shapes_table)
+      lost[std::string(profile_tables()[table].name)] += unflushed[table];
     unflushed[table] = 0;
   }
   try {

@@ -105,6 +105,7 @@ TEST_F(Export, TraceHoldsRangesSamplesAndLosses) {
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].at("args").at("count"), 17);
   EXPECT_EQ(losses[0].at("ts"), 1700.0);
+  EXPECT_EQ(trace.at("otherData").at("losses").size(), 1u);
 }
 
 // Kernels of one stream that overlap without nesting must not share a track.

@@ -204,6 +204,7 @@ TEST(ProfileStore, AFullDiskIsALossThatIsCounted) {
     ProfileWriter w(folder / "x", {});
     Minimal minimal(w);
     for (int i = 0; i < 40; ++i) {
+      w.string(std::to_string(i));
       minimal.add(5000);
       w.flush();
     }
