@@ -35,6 +35,7 @@ void add_kernels(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 

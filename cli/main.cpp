@@ -45,6 +45,7 @@ int run_command(int argc, char** argv) {
   add_calibrate(app, context);
   add_validate(app, context);
   add_compare(app, context);
+  add_export(app, context);
   add_report(app, context);
   add_run(app, context);
   const auto commands = app.get_subcommands({});
