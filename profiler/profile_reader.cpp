@@ -24,6 +24,19 @@ constexpr std::string_view magic("SQLite format 3\0", 16);
   throw InputError(line);
 }
 
+// A journal that is not empty belongs to a writer that was killed, or still writes.
+bool has_journal(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file.string() + "-journal", error);
+  return !error && size > 0;
+}
+
+std::uint64_t big_endian(const char* bytes, int count) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < count; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
 // Before SQLite sees the file, so that each case gets a clear line.
 void check_header(const std::filesystem::path& file) {
   std::error_code error;
@@ -36,13 +49,12 @@ void check_header(const std::filesystem::path& file) {
   if (length == 0) refuse(file, "the file is empty: nothing was flushed into it");
   if (length < header.size() || std::string_view(header.data(), magic.size()) != magic)
     refuse(file, "not an SQLite file; a *.profile.sqlite is needed");
-}
-
-// A journal that is not empty belongs to a writer that was killed, or still writes.
-bool has_journal(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(file.string() + "-journal", error);
-  return !error && size > 0;
+  // SQLite's file format, section 1.3: page size at byte 16 (1 stands for 65536), pages at byte 28.
+  const std::uint64_t page = big_endian(header.data() + 16, 2);
+  const std::uint64_t bytes = (page == 1 ? 65536 : page) * big_endian(header.data() + 28, 4);
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  if (!has_journal(file) && !error && size < bytes)
+    refuse(file, fmt::format("it is cut off at byte {} of {}", size, bytes));
 }
 
 bool known(std::string_view table) {
@@ -83,7 +95,7 @@ void ProfileReader::open(Integrity integrity) {
   const bool repair = has_journal(file_);
   connection_ =
       sqlite::Connection(file_, repair ? sqlite::Mode::read_write : sqlite::Mode::read_only);
-  const std::int64_t pages = connection_.integer("PRAGMA page_count");  // rolls back if need be
+  connection_.integer("PRAGMA page_count");  // reads, and so rolls back if need be
   connection_.execute("PRAGMA query_only = ON");
   if (connection_.integer("PRAGMA application_id") != profile_application_id)
     refuse(file_, "an SQLite file of another program; a *.profile.sqlite is needed");
@@ -91,9 +103,6 @@ void ProfileReader::open(Integrity integrity) {
   if (version != profile_user_version)
     refuse(file_, fmt::format("version {} of the schema, this program reads version {}", version,
                               profile_user_version));
-  const std::int64_t bytes = pages * connection_.integer("PRAGMA page_size");
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file_));
-  if (size < bytes) refuse(file_, fmt::format("it is cut off at byte {} of {}", size, bytes));
   check_schema();
   if (integrity == Integrity::all_pages) {
     sqlite::Statement check = connection_.prepare("PRAGMA quick_check(1)");

@@ -128,6 +128,8 @@ TEST(ProfileReader, SaysWhatIsWrongWithAFile) {
   sqlite::Connection(folder / "other", sqlite::Mode::create).execute("CREATE TABLE t(a)");
   EXPECT_NE(refusal(folder / "other").find("another program"), std::string::npos);
   write_planted_store(folder / "seed");
+  write(folder / "cut", content(folder / "seed").substr(0, 50000));
+  EXPECT_NE(refusal(folder / "cut").find("cut off at byte 50000 of"), std::string::npos);
   const auto changed = [&](const std::string& sql) {
     std::filesystem::copy_file(folder / "seed", folder / "changed",
                                std::filesystem::copy_options::overwrite_existing);

@@ -204,7 +204,7 @@ TEST(ProfileStore, AFullDiskIsALossThatIsCounted) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     ::signal(SIGXFSZ, SIG_IGN);
     ProfileWriter w(folder / "x", {});
-    const std::string long_reason(3950, 'x');
+    const std::string long_reason(4045, 'x');
     LossRow loss;
     loss.reason = long_reason;
     w.add(loss);
