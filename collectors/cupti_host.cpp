@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "collectors/cupti_error.h"
@@ -58,6 +60,10 @@ struct ChipHost::Data {
   int error = 0;
   std::size_t max_metrics_per_pass = 0;
   std::unordered_set<std::string> base_metrics;
+
+  // Answers for single names: a plan asks for each of them several times.
+  mutable std::mutex mutex;
+  mutable std::unordered_map<std::string, CounterConfig> alone;
 };
 
 namespace {
@@ -180,12 +186,23 @@ std::string ChipHost::unit(const std::string& name) const {
 }
 
 CounterConfig ChipHost::configure(const std::vector<std::string>& names) const {
+  const bool single = names.size() == 1;
+  if (single) {
+    const std::lock_guard lock(data_->mutex);
+    const auto known = data_->alone.find(names.front());
+    if (known != data_->alone.end()) return known->second;
+  }
   const HostSession session(*data_->functions, chip(), profiler());
-  if (session.error() == 0) return session.configure(names);
-  CounterConfig refused;
-  refused.error = session.error();
-  refused.call = "Initialize";
-  return refused;
+  CounterConfig out;
+  if (session.error() == 0) {
+    out = session.configure(names);
+  } else {
+    out.error = session.error();
+    out.call = "Initialize";
+  }
+  const std::lock_guard lock(data_->mutex);
+  if (single) data_->alone.emplace(names.front(), out);
+  return out;
 }
 
 CuptiHost::CuptiHost() {
