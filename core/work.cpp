@@ -26,6 +26,7 @@ Json to_json(const Work& work) {
                {"working_set", work.working_set},
                {"launches", work.launches}};
   if (work.link_bytes > 0) json["link_bytes"] = work.link_bytes;
+  if (work.tiles > 0) json["tiles"] = work.tiles;
   return json;
 }
 
@@ -39,6 +40,7 @@ Work work_from_json(const Json& object, std::string_view where) {
   work.working_set = non_negative(object, "working_set", where);
   work.launches = non_negative(object, "launches", where);
   if (object.contains("link_bytes")) work.link_bytes = non_negative(object, "link_bytes", where);
+  if (object.contains("tiles")) work.tiles = non_negative(object, "tiles", where);
   return work;
 }
 

@@ -21,6 +21,8 @@ struct Work {
   double working_set = 0;    // B, all operands and results that one launch touches
   double launches = 1;       // parallel regions (host) or kernel launches (GPU)
   double link_bytes = 0;     // B, from other devices' memory; collectives only
+  double tiles = 0;          // of the result, a block each at a time; 0: not tiled. On n SMs with r
+                             // such blocks each they take ceil(tiles / (n r)) waves
   bool operator==(const Work&) const = default;
 };
 

@@ -20,9 +20,10 @@ const Benchmark& row_of(const std::string& id) {
 
 // No device at all is refused by those that need a certain one, or a library on it.
 bool needs_its_device(const Benchmark& row) {
-  const std::set<std::string> ids = {"kernel.all_reduce.nccl", "kernel.all_reduce.one_shot",
-                                     "kernel.attention.cudnn", "kernel.attention.sm90",
-                                     "kernel.gemm.cublaslt",   "kernel.gemm.fp8",
+  const std::set<std::string> ids = {"kernel.all_reduce.nccl",    "kernel.all_reduce.one_shot",
+                                     "kernel.attention.cudnn",    "kernel.attention.sm90",
+                                     "kernel.gemm.cublaslt",      "kernel.gemm.cublaslt.fp8",
+                                     "kernel.gemm.cublaslt.int8", "kernel.gemm.fp8",
                                      "kernel.gemm.sm90"};
   return ids.contains(row.id);
 }
@@ -73,6 +74,21 @@ TEST(CudaKernelTable, NeverSplitsAGroupOfKernelsOnRows) {
     }
   for (const auto& [group, split] : sides) EXPECT_EQ(split.size(), 1U) << group;
   EXPECT_GE(sides.size(), 20U);
+}
+
+// A tile of the result that is begun counts whole.
+TEST(CudaKernelTable, CountsTiles) {
+  const Parameters gemm = {{"m", 257.0}, {"n", 384.0}, {"k", 64.0}, {"type", "bf16"}};
+  for (const char* id : {"kernel.gemm.prefill", "kernel.gemm.sm90"})
+    EXPECT_EQ(row_of(id).work(gemm).tiles, 3 * 3) << id;
+  const Parameters attention = {{"batch", 2.0},       {"heads", 8.0},     {"kv_heads", 2.0},
+                                {"head_size", 128.0}, {"context", 129.0}, {"type", "bf16"}};
+  EXPECT_EQ(row_of("kernel.attention.prefill").work(attention).tiles, 2 * 8 * 3);
+  const Work work = row_of("kernel.attention.sm90").work(attention);
+  EXPECT_EQ(work.tiles, 2 * 8 * 2);
+  EXPECT_EQ(work_from_json(to_json(work), "a point"), work);
+  EXPECT_EQ(row_of("kernel.softmax").work({{"rows", 4.0}, {"columns", 8.0}, {"type", "f32"}}).tiles,
+            0);
 }
 
 // The first point of a row, changed, is refused for a reason that names what was changed.

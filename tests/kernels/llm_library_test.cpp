@@ -33,6 +33,19 @@ TEST_F(CublasLt, GivesOurProductInEachType) {
     }
 }
 
+TEST_F(CublasLt, GivesOurProductOf8BitOperands) {
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {3, 40, 17}, {40, 3, 64}}) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const GemmShape whole = {m, n, k, Element::int8}, scaled = {m, n, k, Element::e4m3};
+    const CublasLtGemm integers(whole), floats(scaled);
+    run(whole_gemm_problem(whole, 5),
+        [&](Operands p, cudaStream_t stream) { integers.enqueue(p[0], p[1], p[2], stream); });
+    run(scaled_gemm_problem(scaled, 5), [&](Operands p, cudaStream_t stream) {
+      floats.enqueue(p[0], p[1], p[4], stream, {p[2], p[3]});
+    });
+  }
+}
+
 TEST_F(CublasLt, SaysWhichAlgorithmWasChosen) {
   const Json said = CublasLtGemm({8, 8, 8, Element::bf16}).conditions();
   EXPECT_EQ(said["implementation"], "cuBLASLt");

@@ -20,6 +20,9 @@ using warpmeter::f16_to_float;
 
 struct Product {
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  bool integers = false;
+  const float *a_scales = nullptr, *b_scales = nullptr;
+  std::int32_t a_mode = 0, b_mode = 0;
 };
 struct Matrix {
   cudaDataType type;
@@ -37,17 +40,29 @@ constexpr std::int32_t planted[] = {/*id*/ 66, /*tile*/ 20, /*stages*/ 12, /*spl
 double load(const Matrix& m, const void* data, std::uint64_t row, std::uint64_t column) {
   const std::size_t at = row + column * static_cast<std::uint64_t>(m.leading);
   if (m.type == CUDA_R_32F) return static_cast<const float*>(data)[at];
+  if (m.type == CUDA_R_8I) return static_cast<const std::int8_t*>(data)[at];
+  if (m.type == CUDA_R_8F_E4M3)
+    return warpmeter::e4m3_to_float(static_cast<const std::uint8_t*>(data)[at]);
   const std::uint16_t bits = static_cast<const std::uint16_t*>(data)[at];
   return m.type == CUDA_R_16BF ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
-void store(const Matrix& m, void* data, std::uint64_t row, std::uint64_t column, float value) {
+void store(const Matrix& m, void* data, std::uint64_t row, std::uint64_t column, double sum) {
   const std::size_t at = row + column * static_cast<std::uint64_t>(m.leading);
+  const auto value = static_cast<float>(sum);
   if (m.type == CUDA_R_32F)
     static_cast<float*>(data)[at] = value;
+  else if (m.type == CUDA_R_32I)
+    static_cast<std::int32_t*>(data)[at] = static_cast<std::int32_t>(sum);
   else
     static_cast<std::uint16_t*>(data)[at] =
         m.type == CUDA_R_16BF ? warpmeter::float_to_bf16(value) : warpmeter::float_to_f16(value);
+}
+
+// Whether alpha or beta is `number`, in the type in which the product takes them.
+bool is_number(const Product& product, const void* value, int number) {
+  if (product.integers) return *static_cast<const std::int32_t*>(value) == number;
+  return *static_cast<const float*>(value) == static_cast<float>(number);
 }
 
 }  // namespace
@@ -68,20 +83,30 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
-  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
+  const bool integers = compute == CUBLAS_COMPUTE_32I && scale == CUDA_R_32I;
+  if (!integers && (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  auto* product = new Product;
+  product->integers = integers;
+  *made = reinterpret_cast<cublasLtMatmulDesc_t>(product);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, std::size_t size) {
   auto* p = reinterpret_cast<Product*>(product);
-  cublasOperation_t* target = attribute == CUBLASLT_MATMUL_DESC_TRANSA   ? &p->a
-                              : attribute == CUBLASLT_MATMUL_DESC_TRANSB ? &p->b
-                                                                         : nullptr;
-  if (target == nullptr || size != sizeof *target) return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(target, value, size);
-  return CUBLAS_STATUS_SUCCESS;
+  const auto keep = [&](auto& target) {
+    if (size != sizeof target) return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&target, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  if (attribute == CUBLASLT_MATMUL_DESC_TRANSA) return keep(p->a);
+  if (attribute == CUBLASLT_MATMUL_DESC_TRANSB) return keep(p->b);
+  if (attribute == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER) return keep(p->a_scales);
+  if (attribute == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER) return keep(p->b_scales);
+  if (attribute == CUBLASLT_MATMUL_DESC_A_SCALE_MODE) return keep(p->a_mode);
+  if (attribute == CUBLASLT_MATMUL_DESC_B_SCALE_MODE) return keep(p->b_mode);
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
   delete reinterpret_cast<Product*>(product);
@@ -139,6 +164,13 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   *found = 0;
   if (k != k_of_b || d->rows != m || d->columns != n || c_layout != d_layout || requested != 1)
     return CUBLAS_STATUS_INVALID_VALUE;
+  // Types that go together, and scales of vectors for e4m3 alone.
+  const bool floats8 = a->type == CUDA_R_8F_E4M3;
+  const cudaDataType result = p->integers ? CUDA_R_32I : floats8 ? CUDA_R_16BF : a->type;
+  const std::int32_t mode = floats8 ? CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F : 0;
+  if (a->type != b->type || (a->type == CUDA_R_8I) != p->integers || d->type != result ||
+      p->a_mode != mode || p->b_mode != mode)
+    return CUBLAS_STATUS_INVALID_VALUE;
   if (wanted->reductions & CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE || wanted->workspace < 4096)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (k == 13) return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -183,7 +215,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
              *b = reinterpret_cast<const Matrix*>(b_layout),
              *d = reinterpret_cast<const Matrix*>(d_layout);
   if (std::memcmp(chosen->data, planted, sizeof planted) != 0 || workspace == nullptr ||
-      workspace_size < 4096 || *static_cast<const float*>(beta) != 0)
+      workspace_size < 4096 || !is_number(*p, beta, 0) || !is_number(*p, alpha, 1))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (cudaStreamSynchronize(stream) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
   const std::uint64_t depth = p->a == CUBLAS_OP_N ? a->columns : a->rows;
@@ -193,7 +225,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
       for (std::uint64_t k = 0; k < depth; ++k)
         sum += (p->a == CUBLAS_OP_N ? load(*a, a_data, row, k) : load(*a, a_data, k, row)) *
                (p->b == CUBLAS_OP_N ? load(*b, b_data, k, column) : load(*b, b_data, column, k));
-      store(*d, d_data, row, column, static_cast<float>(*static_cast<const float*>(alpha) * sum));
+      if (a->type == CUDA_R_8F_E4M3) sum *= double(p->a_scales[row]) * p->b_scales[column];
+      store(*d, d_data, row, column, sum);
     }
   return CUBLAS_STATUS_SUCCESS;
 }

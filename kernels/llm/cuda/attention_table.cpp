@@ -33,6 +33,12 @@ Refusal decode_attention(const DecodeShape& s) {
   return "a cache of " + to_string(s.cache) + "; there is e4m3 and the type of the queries";
 }
 
+// Of queries: each head of each sequence by itself.
+template <int queries>
+double query_tiles(const AttentionShape& s) {
+  return static_cast<double>(s.batch * s.heads) * parts(s.context, queries);
+}
+
 const Row<AttentionShape> attention_prefill = {
     "kernel.attention.prefill",
     "Causal; 64 queries per block, mma.sync m16n8k16, cp.async of K and V, online softmax.",
@@ -45,7 +51,10 @@ const Row<AttentionShape> attention_prefill = {
     [](const AttentionShape& shape, Operands p, cudaStream_t stream) {
       launch_attention_prefill(shape, packed_layout(shape), p[0], p[0], p[0], p[1], stream);
     },
-    matrix_attention};
+    matrix_attention,
+    nullptr,
+    nullptr,
+    query_tiles<64>};
 
 // All sequences as long as the context.
 std::vector<std::int32_t> full_lengths(std::int64_t batch, std::int64_t context) {
@@ -106,7 +115,9 @@ const Row<AttentionShape> attention_sm90 = {
       launch_attention_sm90(shape, p[0], p[1], stream);
     },
     sm90_attention,
-    without_wgmma};
+    without_wgmma,
+    nullptr,
+    query_tiles<128>};
 
 // Its sizes are the kernel's; those of the point are looked at by unfit_mla.
 struct MlaPoint : MlaShape {

@@ -2,6 +2,7 @@
 // Copyright the warpmeter authors
 #include <cmath>
 
+#include "kernels/llm/check.h"
 #include "kernels/llm/cuda/problems.h"
 #include "kernels/llm/gemm.h"
 #include "kernels/llm/gemm_grouped.h"
@@ -36,6 +37,26 @@ Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
   const GemmReference expected(shape, p.activations, p.weights, 1, shape.k, seed + 4);
   problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
   problem.verify = [=] { check_scaled_gemm(shape, expected, p); };
+  return problem;
+}
+
+Problem whole_gemm_problem(const GemmShape& shape, std::uint32_t seed) {
+  Problem problem;
+  const Operand& a = add(problem, "activations", Role::input, shape.type, shape.m * shape.k);
+  const Operand& w = add(problem, "weights", Role::input, shape.type, shape.n * shape.k);
+  const Operand& c = add(problem, "result", Role::output, Element::i32, shape.m * shape.n);
+  fill_normal(a, seed, 32);
+  fill_normal(w, seed + 1, 32);
+  const GemmReference expected(shape, a, w, 1, shape.k, seed + 2);
+  problem.checked_results = static_cast<std::int64_t>(expected.sums.size());
+  problem.verify = [=, &c] {
+    std::size_t i = 0;
+    for (const std::int64_t row : expected.rows)
+      for (const std::int64_t column : expected.columns) {
+        const std::int64_t at = row * shape.n + column;
+        require_close("gemm", at, c.at(at), expected.sums[i++], 0);
+      }
+  };
   return problem;
 }
 

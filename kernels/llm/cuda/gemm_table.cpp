@@ -20,6 +20,9 @@ Refusal few_tokens(const GemmShape& shape) {
                      most_decode_tokens);
 }
 
+// Of C, 128 x 128 in all kernels with tiles.
+double gemm_tiles(const GemmShape& s) { return parts(s.m, 128) * parts(s.n, 128); }
+
 const Row<GemmShape> gemm_prefill = {
     "kernel.gemm.prefill",
     "mma.sync m16n8k16 on 128 x 128 tiles of C; ldmatrix; cp.async in four stages of k = 32.",
@@ -30,7 +33,10 @@ const Row<GemmShape> gemm_prefill = {
     [](const GemmShape& shape, Operands p, cudaStream_t stream) {
       launch_gemm_prefill(shape, p[0], p[1], p[2], stream);
     },
-    half_type};
+    half_type,
+    nullptr,
+    nullptr,
+    gemm_tiles};
 
 const Row<GemmShape> gemm_decode = {
     "kernel.gemm.decode",
@@ -74,7 +80,9 @@ const Row<GemmShape> gemm_sm90 = {"kernel.gemm.sm90",
                                     launch_gemm_sm90(shape, p[0], p[1], p[2], stream);
                                   },
                                   rows_for_copies,
-                                  without_wgmma};
+                                  without_wgmma,
+                                  nullptr,
+                                  gemm_tiles};
 
 Refusal bytes_for_copies(const GemmShape& shape) {
   if (shape.type != Element::e4m3)
@@ -99,7 +107,9 @@ const Row<GemmShape> gemm_fp8 = {
       launch_gemm_fp8(shape, p[0], p[1], p[2], p[3], p[4], stream);
     },
     bytes_for_copies,
-    without_wgmma};
+    without_wgmma,
+    nullptr,
+    gemm_tiles};
 
 Refusal integers(const GemmShape& shape) {
   if (shape.type != Element::int8)
@@ -119,7 +129,10 @@ const Row<GemmShape> gemm_int8 = {
     [](const GemmShape& shape, Operands p, cudaStream_t stream) {
       launch_gemm_int8(shape, p[0], p[1], p[2], p[3], p[4], stream);
     },
-    integers};
+    integers,
+    nullptr,
+    nullptr,
+    gemm_tiles};
 
 Refusal whole_groups(const GemmShape& shape) {
   if (auto reason = few_tokens(shape)) return reason;

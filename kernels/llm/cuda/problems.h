@@ -51,6 +51,8 @@ Problem attention_prefill_problem(const AttentionShape& shape, const AttentionLa
                                   std::uint32_t seed);
 Problem gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem scaled_gemm_problem(const GemmShape& shape, std::uint32_t seed);
+// int8 operands, result of i32: the exact sums, to the bit.
+Problem whole_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem int4_gemm_problem(const GemmShape& shape, std::uint32_t seed);
 Problem grouped_gemm_problem(const GroupedGemmShape& shape, std::uint32_t seed);
 // The same with these rows per expert.

@@ -30,7 +30,13 @@ struct Row {
   Refusal (*device_refusal)(const Device&) = nullptr;  // why it cannot run on this device
   // On the current device.
   PreparedLaunch (*prepare)(const Shape&) = nullptr;
+  double (*tiles)(const Shape&) = nullptr;  // Work::tiles
 };
+
+// Parts of at most `in` that `of` has.
+constexpr double parts(std::int64_t of, std::int64_t in) {
+  return static_cast<double>((of + in - 1) / in);
+}
 
 // Why the operands do not fit into the memory of the device.
 Refusal too_large(const Device& device, const Work& work);
@@ -52,7 +58,12 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.points = [row](const Device& device, Effort effort) {
     return device_points(row.points(1, effort), device);
   };
-  result.work = [row](const Parameters& p) { return row.work_of(row.shape_of(p)); };
+  result.work = [row](const Parameters& p) {
+    const Shape shape = row.shape_of(p);
+    Work work = row.work_of(shape);
+    if (row.tiles != nullptr) work.tiles = row.tiles(shape);
+    return work;
+  };
   result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
     const Shape shape = row.shape_of(p);
     if (row.device_refusal != nullptr)

@@ -92,6 +92,12 @@ cudaDataType_t data_type(Element type) {
       return CUDA_R_16BF;
     case Element::f16:
       return CUDA_R_16F;
+    case Element::e4m3:
+      return CUDA_R_8F_E4M3;
+    case Element::int8:
+      return CUDA_R_8I;
+    case Element::i32:
+      return CUDA_R_32I;
     default:
       throw std::logic_error("cuBLASLt gets no operands of " + to_string(type));
   }
@@ -110,30 +116,44 @@ Layout layout(Element type, std::int64_t columns, std::int64_t rows) {
 }  // namespace
 
 struct CublasLtGemm::Plan {
+  Element type;
   LtHandle handle;
   Product product;
   Layout activations, weights, result;
   cublasLtMatmulHeuristicResult_t choice{};
   DeviceBuffer workspace;
 
-  explicit Plan(const GemmShape& shape) {
+  explicit Plan(const GemmShape& shape) : type(shape.type) {
     const Functions& f = functions();
+    const bool integers = type == Element::int8;
     cublasLtHandle_t made = nullptr;
     check(f.create(&made), "cublasLtCreate");
     handle = LtHandle(made);
     cublasLtMatmulDesc_t description = nullptr;
-    check(f.create_product(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+    check(f.create_product(&description, integers ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                           integers ? CUDA_R_32I : CUDA_R_32F),
           "cublasLtMatmulDescCreate");
     product = Product(description);
     // By columns: result^T [n, m] = (weights^T [k, n])^T activations^T [k, m].
-    const cublasOperation_t transposed = CUBLAS_OP_T;
-    check(f.set_product(product.get(), CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-          "cublasLtMatmulDescSetAttribute");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    if (type == Element::e4m3) {
+      set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
+      set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
+    }
     weights = layout(shape.type, shape.k, shape.n);
     activations = layout(shape.type, shape.k, shape.m);
-    result = layout(shape.type, shape.n, shape.m);
+    const Element result_type = integers                ? Element::i32
+                                : type == Element::e4m3 ? Element::bf16
+                                                        : type;
+    result = layout(result_type, shape.n, shape.m);
     choose(shape);
     workspace = DeviceBuffer(std::max<std::size_t>(choice.workspaceSize, 1));
+  }
+
+  template <typename Value>
+  void set(cublasLtMatmulDescAttributes_t attribute, Value value) const {
+    check(functions().set_product(product.get(), attribute, &value, sizeof value),
+          "cublasLtMatmulDescSetAttribute");
   }
 
  private:
@@ -177,13 +197,21 @@ CublasLtGemm::CublasLtGemm(const GemmShape& shape) {
 CublasLtGemm::~CublasLtGemm() = default;
 
 void CublasLtGemm::enqueue(const void* activations, const void* weights, void* result,
-                           cudaStream_t stream) const {
-  const float alpha = 1, beta = 0;
+                           cudaStream_t stream, const Scales& scales) const {
+  const float one = 1, zero = 0;
+  const std::int32_t whole_one = 1, whole_zero = 0;
   const Plan& p = *plan_;
-  check(functions().multiply(p.handle.get(), p.product.get(), &alpha, weights, p.weights.get(),
-                             activations, p.activations.get(), &beta, result, p.result.get(),
-                             result, p.result.get(), &p.choice.algo, p.workspace.as<void>(),
-                             p.workspace.bytes(), stream),
+  const bool integers = p.type == Element::int8;
+  if (p.type == Element::e4m3) {
+    p.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.channel);
+    p.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.token);
+  }
+  check(functions().multiply(p.handle.get(), p.product.get(),
+                             integers ? static_cast<const void*>(&whole_one) : &one, weights,
+                             p.weights.get(), activations, p.activations.get(),
+                             integers ? static_cast<const void*>(&whole_zero) : &zero, result,
+                             p.result.get(), result, p.result.get(), &p.choice.algo,
+                             p.workspace.as<void>(), p.workspace.bytes(), stream),
         "cublasLtMatmul");
 }
 
