@@ -101,7 +101,7 @@ double gemm_tolerance(Element type, std::int64_t k, double sum, double magnitude
   return sum_roundoff(k) * magnitude + stored + subnormal;
 }
 
-void GemmReference::check(const GemmShape& shape, const Operand& result) const {
+void ProductReference::check(const GemmShape& shape, const Operand& result) const {
   require_written(result);
   std::size_t i = 0;
   for (const std::int64_t row : rows)

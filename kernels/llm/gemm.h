@@ -29,17 +29,19 @@ Work gemm_work(const GemmShape& shape);
 // fill_normal(seed + 1, 1 / sqrt(k)) in row order [k, n], so that results are of order one.
 std::unique_ptr<Kernel> make_gemm(const GemmShape& shape, std::uint32_t seed);
 
-// What a check of C compares with: some rows and columns of the product in double precision. Weight
-// (k, n) is element k k_stride + n n_stride of `weights`.
-struct GemmReference {
-  GemmReference(const GemmShape& shape, const Operand& activations, const Operand& weights,
-                std::int64_t k_stride, std::int64_t n_stride, std::uint32_t seed);
-
+// What a check of C compares with: some rows and columns of the product in double precision.
+struct ProductReference {
   // Throws std::runtime_error("corrupt: ...") unless these elements are right and all are written.
   void check(const GemmShape& shape, const Operand& result) const;
 
   std::vector<std::int64_t> rows, columns;
   std::vector<double> sums, magnitudes;  // [rows, columns]
+};
+
+// Weight (k, n) is element k k_stride + n n_stride of `weights`.
+struct GemmReference : ProductReference {
+  GemmReference(const GemmShape& shape, const Operand& activations, const Operand& weights,
+                std::int64_t k_stride, std::int64_t n_stride, std::uint32_t seed);
 };
 
 // How far a stored sum of k products may be off: see above; f16 may be subnormal.

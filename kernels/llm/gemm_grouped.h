@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/work.h"
+#include "kernels/llm/gemm.h"
 #include "kernels/llm/operand.h"
 #include "kernels/llm/shapes.h"
 
@@ -39,14 +40,9 @@ void fill_grouped_gemm(const GroupedGemmShape& shape, std::span<const std::int64
                        std::uint32_t seed, const GroupedGemm& operands);
 
 // Some elements of C in double precision.
-struct GroupedGemmReference {
+struct GroupedGemmReference : ProductReference {
   GroupedGemmReference(const GroupedGemmShape& shape, const GroupedGemm& operands,
                        std::uint32_t seed);
-  // Throws std::runtime_error("corrupt: ...") unless they are right and all of C is written.
-  void check(const GroupedGemmShape& shape, const Operand& result) const;
-
-  std::vector<std::int64_t> rows, columns;
-  std::vector<double> sums, magnitudes;  // [rows, columns]
 };
 
 }  // namespace warpmeter
