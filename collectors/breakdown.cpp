@@ -31,11 +31,6 @@ struct Functions {
     library.bind("NVPW_MetricsEvaluator_GetMetricNames", names);
     library.bind("NVPW_MetricsEvaluator_GetThroughputMetricProperties", properties);
   }
-
-  bool complete() const {
-    return initialize_host != nullptr && scratch_size != nullptr && initialize != nullptr &&
-           destroy != nullptr && names != nullptr && properties != nullptr;
-  }
 };
 
 void check(NVPA_Status status, const char* call) {
@@ -113,7 +108,7 @@ Breakdown read_breakdown(const CuptiHost& cupti, const std::string& chip,
   const SharedLibrary library = SharedLibrary::open("libnvperf_host.so", why);
   if (!library) throw InputError("no breakdown: " + why + ", which comes with CUPTI");
   const Functions functions(library);
-  if (!functions.complete())
+  if (library.missing() != nullptr)
     throw InputError("no breakdown: this libnvperf_host does not tell any more; use CUDA 13.0's");
   const Evaluator evaluator(functions, chip);
   const auto throughputs = evaluator.names(NVPW_METRIC_TYPE_THROUGHPUT);

@@ -33,23 +33,18 @@ struct CuptiHost::Functions {
 
   // Null if all are there, else the first that is not.
   const char* bind(const SharedLibrary& library) {
-    const char* missing = nullptr;
-    const auto take = [&](const char* symbol, auto*& target) {
-      library.bind(symbol, target);
-      if (target == nullptr && missing == nullptr) missing = symbol;
-    };
-    take("cuptiGetVersion", version);
-    take("cuptiProfilerHostGetSupportedChips", chips);
-    take("cuptiProfilerHostInitialize", initialize);
-    take("cuptiProfilerHostDeinitialize", deinitialize);
-    take("cuptiProfilerHostGetBaseMetrics", base_metrics);
-    take("cuptiProfilerHostGetMetricProperties", properties);
-    take("cuptiProfilerHostConfigAddMetrics", add_metrics);
-    take("cuptiProfilerHostGetConfigImageSize", image_size);
-    take("cuptiProfilerHostGetConfigImage", image);
-    take("cuptiProfilerHostGetNumOfPasses", passes);
-    take("cuptiProfilerHostGetMaxNumHardwareMetricsPerPass", max_per_pass);
-    return missing;
+    library.bind("cuptiGetVersion", version);
+    library.bind("cuptiProfilerHostGetSupportedChips", chips);
+    library.bind("cuptiProfilerHostInitialize", initialize);
+    library.bind("cuptiProfilerHostDeinitialize", deinitialize);
+    library.bind("cuptiProfilerHostGetBaseMetrics", base_metrics);
+    library.bind("cuptiProfilerHostGetMetricProperties", properties);
+    library.bind("cuptiProfilerHostConfigAddMetrics", add_metrics);
+    library.bind("cuptiProfilerHostGetConfigImageSize", image_size);
+    library.bind("cuptiProfilerHostGetConfigImage", image);
+    library.bind("cuptiProfilerHostGetNumOfPasses", passes);
+    library.bind("cuptiProfilerHostGetMaxNumHardwareMetricsPerPass", max_per_pass);
+    return library.missing();
   }
 };
 

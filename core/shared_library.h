@@ -15,16 +15,19 @@ class SharedLibrary {
 
   explicit operator bool() const { return handle_ != nullptr; }
 
-  // Null if the library has no such symbol.
+  // Null if the library has no such symbol; the first such one is missing().
   template <typename Function>
   void bind(const char* symbol, Function*& target) const {
     target = reinterpret_cast<Function*>(find(symbol));
+    if (target == nullptr && missing_ == nullptr) missing_ = symbol;
   }
+  const char* missing() const { return missing_; }  // null: nothing so far
 
  private:
   void* find(const char* symbol) const;
 
   void* handle_ = nullptr;
+  mutable const char* missing_ = nullptr;
 };
 
 }  // namespace warpmeter

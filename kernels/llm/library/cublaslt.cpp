@@ -54,8 +54,8 @@ struct Functions {
     library.bind("cublasLtMatmulAlgoGetHeuristic", heuristic);
     library.bind("cublasLtMatmulAlgoConfigGetAttribute", get_algorithm);
     library.bind("cublasLtMatmul", multiply);
-    if (version == nullptr || multiply == nullptr || get_algorithm == nullptr)
-      why = "libcublasLt.so.13 lacks functions of cuBLASLt";
+    if (library.missing() != nullptr)
+      why = fmt::format("libcublasLt.so.13 lacks {}", library.missing());
   }
 };
 

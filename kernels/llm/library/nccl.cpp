@@ -34,8 +34,7 @@ struct Functions {
     library.bind("ncclGroupStart", begin_group);
     library.bind("ncclGroupEnd", end_group);
     library.bind("ncclAllReduce", all_reduce);
-    if (version == nullptr || text == nullptr || create == nullptr || all_reduce == nullptr)
-      why = "libnccl.so.2 lacks functions of NCCL";
+    if (library.missing() != nullptr) why = fmt::format("libnccl.so.2 lacks {}", library.missing());
   }
 };
 
