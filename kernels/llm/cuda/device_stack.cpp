@@ -46,7 +46,7 @@ void DeviceStack::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const
 
 void DeviceStack::attend(const Pass& pass, const Layer& layer, cudaStream_t stream) const {
   const StackShape& s = shape_;
-  const std::int64_t tokens = pass.decodes ? pass.sequences : pass.sequences * pass.context;
+  const std::int64_t tokens = pass.tokens();
   const std::int64_t at = pass.decodes ? pass.first : pass.first * s.context;
   const DeviceBuffer& positions = pass.decodes ? last_positions_ : positions_;
   const DeviceBuffer& slots = pass.decodes ? last_slots_ : slots_;
@@ -75,7 +75,7 @@ void DeviceStack::attend(const Pass& pass, const Layer& layer, cudaStream_t stre
 
 void DeviceStack::run(const Pass& pass, cudaStream_t stream) const {
   const StackShape& s = shape_;
-  const std::int64_t tokens = pass.decodes ? pass.sequences : pass.sequences * pass.context;
+  const std::int64_t tokens = pass.tokens();
   const RowsShape row = {tokens, s.hidden, stack_type};
   const void* ids =
       pass.decodes ? from(last_tokens_, pass.first, 4) : from(tokens_, pass.first * s.context, 4);

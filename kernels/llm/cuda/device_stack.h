@@ -50,6 +50,7 @@ class DeviceStack : public DeviceWork {
     bool decodes;
     std::int64_t first, sequences;  // which sequences; several only with their whole context
     std::int64_t context;           // positions of each, from the first one on
+    std::int64_t tokens() const { return decodes ? sequences : sequences * context; }
   };
   void make_weights(std::uint32_t seed, cudaStream_t stream);
   void make_inputs(std::uint32_t seed, cudaStream_t stream);

@@ -44,6 +44,14 @@ Refusal too_large(const Device& device, const Work& work);
 // What `ask` says with the device current, asked once per device: starting a library takes time.
 Refusal answer_once(std::map<int, Refusal>& answers, const Device& device, Refusal (*ask)());
 
+// All of it, tiles included.
+template <class Shape>
+Work whole_work(const Row<Shape>& row, const Shape& shape) {
+  Work work = row.work_of(shape);
+  if (row.tiles != nullptr) work.tiles = row.tiles(shape);
+  return work;
+}
+
 // The row of the benchmark table.
 template <class Shape>
 Benchmark benchmark(const Row<Shape>& row) {
@@ -58,12 +66,7 @@ Benchmark benchmark(const Row<Shape>& row) {
   result.points = [row](const Device& device, Effort effort) {
     return device_points(row.points(1, effort), device);
   };
-  result.work = [row](const Parameters& p) {
-    const Shape shape = row.shape_of(p);
-    Work work = row.work_of(shape);
-    if (row.tiles != nullptr) work.tiles = row.tiles(shape);
-    return work;
-  };
+  result.work = [row](const Parameters& p) { return whole_work(row, row.shape_of(p)); };
   result.unsupported = [row](const Device& device, const Parameters& p) -> Refusal {
     const Shape shape = row.shape_of(p);
     if (row.device_refusal != nullptr)
@@ -73,12 +76,12 @@ Benchmark benchmark(const Row<Shape>& row) {
   };
   result.make = [row](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
     const Shape shape = row.shape_of(p);
+    const Work work = whole_work(row, shape);
     return std::make_unique<DeviceKernelCase>(
         device,
         DeviceKernelCase::Options{parse_residency(word(p, "residency").value_or("none")),
                                   parse_launch_mode(word(p, "launch").value_or("eager")),
-                                  KernelLabel(row.id, p, row.work_of(shape)),
-                                  row.work_of(shape).launches},
+                                  KernelLabel(row.id, p, work), work.launches},
         [=](cudaStream_t stream) {
           PreparedLaunch launch;
           if (row.prepare != nullptr)

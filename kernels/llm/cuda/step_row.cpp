@@ -38,19 +38,20 @@ std::vector<Benchmark> cuda_step(std::vector<Parameters> points) {
   row.unsupported = [](const Device& device, const Parameters& p) -> Refusal {
     const StackShape shape = stack_shape(p);
     if (auto reason = step_refusal(shape)) return reason;
-    const double launches = stack_work(shape).launches;
-    if (word(p, "launch").value_or("eager") == "eager" && launches > most_queued_launches)
-      return fmt::format("{} launches; a sample holds at most {}: use --launch graph", launches,
-                         most_queued_launches);
-    return too_large(device, stack_work(shape));
+    const Work work = stack_work(shape);
+    if (word(p, "launch").value_or("eager") == "eager" && work.launches > most_queued_launches)
+      return fmt::format("{} launches; a sample holds at most {}: use --launch graph",
+                         work.launches, most_queued_launches);
+    return too_large(device, work);
   };
   row.make = [](const Device& device, const Parameters& p) -> std::unique_ptr<Case> {
     const StackShape shape = stack_shape(p);
+    const Work work = stack_work(shape);
     return std::make_unique<DeviceKernelCase>(
         device,
-        DeviceKernelCase::Options{
-            Residency::hot, parse_launch_mode(word(p, "launch").value_or("eager")),
-            KernelLabel("kernel.step", p, stack_work(shape)), stack_work(shape).launches},
+        DeviceKernelCase::Options{Residency::hot,
+                                  parse_launch_mode(word(p, "launch").value_or("eager")),
+                                  KernelLabel("kernel.step", p, work), work.launches},
         [=](cudaStream_t stream) {
           return std::make_unique<DeviceStack>(shape, next_seed(), stream);
         });
