@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "collectors/row_sink.h"
 #include "core/json.h"
 #include "core/run.h"
-#include "profiler/rows.h"
 
 namespace warpmeter {
 
@@ -36,32 +36,33 @@ struct ProfileHeader {
 // A full disk in mid-run ends the recording, not the process: rows that are lost are counted per
 // table and written as `losses` (room for them is reserved at the start). One thread at a time.
 // A forked child must not call it; its copy's destructor leaves the parent's file alone.
-class ProfileWriter {
+class ProfileWriter final : public RowSink {
  public:
   // Throws InputError, one line, if FILE or FILE.partial is there or FILE.partial cannot be made.
   ProfileWriter(const std::filesystem::path& file, const ProfileHeader& header);
   // Without finish() the rows of the open transaction are lost and FILE.partial stays.
-  ~ProfileWriter();
+  ~ProfileWriter() override;
   ProfileWriter(const ProfileWriter&) = delete;
   ProfileWriter& operator=(const ProfileWriter&) = delete;
 
   // Each returns the row's id. Throws InputError for a row that the schema refuses. After the disk
   // was full they count the row as lost and return 0; strings and shapes are not counted, because
   // the rows that need them are.
-  std::int64_t string(std::string_view text);  // the id of this text, made if it is new
-  std::int64_t shape(const Shape& shape);      // the id of this shape, made if it is new
-  std::int64_t add(const ProcessRow& row);
-  std::int64_t add(const DeviceRow& row);
-  std::int64_t add(const KernelRow& row);
-  std::int64_t add(const CopyRow& row);
-  std::int64_t add(const SetRow& row);
-  std::int64_t add(const SynchronizationRow& row);
-  std::int64_t add(const ApiRow& row);
-  std::int64_t add(const RangeRow& row);
-  std::int64_t add(const CounterRow& row);  // a value that is not finite becomes null with a reason
-  std::int64_t add(const SampleRow& row);
-  std::int64_t add(const LossRow& row);
-  std::int64_t add(const ImageRow& row);
+  std::int64_t string(std::string_view text) override;  // the id of this text, made if it is new
+  std::int64_t shape(const Shape& shape) override;      // the id of this shape, made if it is new
+  std::int64_t add(const ProcessRow& row) override;
+  std::int64_t add(const DeviceRow& row) override;
+  std::int64_t add(const KernelRow& row) override;
+  std::int64_t add(const CopyRow& row) override;
+  std::int64_t add(const SetRow& row) override;
+  std::int64_t add(const SynchronizationRow& row) override;
+  std::int64_t add(const ApiRow& row) override;
+  std::int64_t add(const RangeRow& row) override;
+  std::int64_t add(
+      const CounterRow& row) override;  // a value that is not finite becomes null with a reason
+  std::int64_t add(const SampleRow& row) override;
+  std::int64_t add(const LossRow& row) override;
+  std::int64_t add(const ImageRow& row) override;
 
   void flush();
 

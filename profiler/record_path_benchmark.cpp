@@ -8,8 +8,8 @@
 
 #include <filesystem>
 
+#include "collectors/record_pool.h"
 #include "profiler/profile_writer.h"
-#include "profiler/record_pool.h"
 #include "profiler/record_rows.h"
 
 namespace warpmeter {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collectors/record.h"
+#include "collectors/record_pool.h"
 #include "profiler/profile_writer.h"
-#include "profiler/record.h"
-#include "profiler/record_pool.h"
 
 namespace warpmeter {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include "profiler/record.h"
+#include "collectors/record.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <random>
 #include <thread>
 
+#include "collectors/record_pool.h"
 #include "profiler/profile_reader.h"
-#include "profiler/record_pool.h"
 #include "profiler/record_rows.h"
 #include "tests/profiler/planted.h"
 
