@@ -94,10 +94,12 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   buffers().set_callbacks(request, complete);
   return CUPTI_SUCCESS;
 }
-// Records are staged only when their work has ended: a forced flush finds no more than another.
+// Records are staged only when their work has ended: a forced flush finds no more than another. A
+// GPU would have gone on until now, so the emulated one does.
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   EMULATOR_CUPTI_READY();
   if (!buffers().has_callbacks()) return CUPTI_ERROR_INVALID_OPERATION;
+  for (int device = 0; device < runtime().chip().devices; ++device) runtime().settle(device);
   buffers().flush();
   return CUPTI_SUCCESS;
 }

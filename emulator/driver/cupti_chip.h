@@ -6,5 +6,6 @@ namespace emulator {
 
 // "EMULATED_TINY", or what is planted.
 const char* chip_name();
+const char* true_chip_name();
 
 }  // namespace emulator

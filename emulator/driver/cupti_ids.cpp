@@ -12,10 +12,13 @@
 namespace emulator {
 
 const char* chip_name() {
+  static const auto* const planted = new std::string(faults().text("chip"));
+  return planted->empty() ? true_chip_name() : planted->c_str();
+}
+
+const char* true_chip_name() {
   static const auto* const name = [] {
-    auto* text = new std::string(faults().text("chip"));
-    if (!text->empty()) return text;
-    *text = std::string("EMULATED_") + runtime().chip().name;
+    auto* text = new std::string(std::string("EMULATED_") + runtime().chip().name);
     std::transform(text->begin(), text->end(), text->begin(),
                    [](unsigned char c) { return std::isalnum(c) ? std::toupper(c) : '_'; });
     return text;

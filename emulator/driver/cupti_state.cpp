@@ -36,11 +36,13 @@ void exit(ApiSite& site) {
   if (inner != 0) call_back_api(site, CUPTI_CB_DOMAIN_DRIVER_API, inner, CUPTI_API_EXIT);
   call_back_api(site, CUPTI_CB_DOMAIN_RUNTIME_API, outer, CUPTI_API_EXIT);
   buffers().drain(false);
+  serialize(site);
 }
 
 void work(const Work& done) {
   record_work(done);
-  count_work(done);
+  count_in_samples(done);
+  count_in_ranges(done);
 }
 
 void synchronized(const Synchronization& synchronization) {

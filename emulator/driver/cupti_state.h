@@ -70,6 +70,11 @@ inline CUptiResult ready() {
   if (const CUptiResult not_ready = ::emulator::ready(); not_ready != CUPTI_SUCCESS) \
   return not_ready
 
+// Of the functions that take a structure `params`.
+#define EMULATOR_PARAMS(type)                                              \
+  if (params == nullptr || params->structSize < type##_Params_STRUCT_SIZE) \
+  return CUPTI_ERROR_INVALID_PARAMETER
+
 // Of the device of a context; the handle may be stale.
 inline const Context* context_of(CUcontext handle) {
   return reinterpret_cast<const Context*>(handle);

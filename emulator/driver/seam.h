@@ -146,7 +146,6 @@ struct RuntimeTable {
   // Runs the device up to the host's time; all that ended before the returned time is known.
   std::uint64_t (*settle)(int device) = nullptr;
   CUresult (*synchronize)(int device) = nullptr;
-  Counters (*counters)(int device) = nullptr;
   const Context* (*context)(int device, bool create) = nullptr;
   const Context* (*current)() = nullptr;  // of the thread; null: none yet
   CUresult (*set_current)(const Context* context) = nullptr;

@@ -16,10 +16,10 @@ cudaError_t waited(cudaError_t error) {
 }  // namespace
 
 // A function with a stream; its form for a default stream per thread.
-#define PER_THREAD(name, parameters, arguments) \
+#define PER_THREAD(name, parameters, arguments)     \
   EMULATOR_API cudaError_t name##_ptsz parameters { \
-    const emulator::ApiCall api(#name "_ptsz");      \
-    return name arguments;                           \
+    const emulator::ApiCall api(#name "_ptsz");     \
+    return name arguments;                          \
   }
 #define PER_THREAD_LAUNCH(name, parameters, arguments) \
   EMULATOR_API cudaError_t name##_ptsz parameters {    \
@@ -27,10 +27,10 @@ cudaError_t waited(cudaError_t error) {
     return name arguments;                             \
   }
 // A copy or fill without a stream, by way of the function with one.
-#define PER_THREAD_WAITING(name, parameters, call) \
+#define PER_THREAD_WAITING(name, parameters, call)  \
   EMULATOR_API cudaError_t name##_ptds parameters { \
-    const emulator::ApiCall api(#name "_ptds");      \
-    return waited(call);                             \
+    const emulator::ApiCall api(#name "_ptds");     \
+    return waited(call);                            \
   }
 
 extern "C" {

@@ -65,11 +65,6 @@ CUresult synchronize(int device) {
   return static_cast<CUresult>(engine().fault(device));
 }
 
-Counters counters(int device) {
-  const Lock lock(engine().mutex);
-  return engine().devices()[static_cast<std::size_t>(device)]->model().counters;
-}
-
 const Context* context(int device, bool create) {
   Lock lock(engine().mutex);
   if (!exists(device)) return nullptr;
@@ -161,9 +156,9 @@ extern "C" EMULATOR_API const emulator::RuntimeTable* cudaWarpmeterEmulatedRunti
     unsigned version) {
   using namespace emulator;
   static const RuntimeTable table = {
-      seam_version, start_driver,    started,   forked,      listen,     facts,
-      clock_now,    in_virtual_time, settle,    synchronize, counters,   context,
-      current,      set_current,     attribute, uuid,        stream_id,  graph_id,
-      exec_id,      node_id,         node_type, kernel_node, kernel_name};
+      seam_version, start_driver,    started,     forked,      listen,   facts,
+      clock_now,    in_virtual_time, settle,      synchronize, context,  current,
+      set_current,  attribute,       uuid,        stream_id,   graph_id, exec_id,
+      node_id,      node_type,       kernel_node, kernel_name};
   return version == seam_version ? &table : nullptr;
 }

@@ -2,7 +2,7 @@
 // Copyright the warpmeter authors
 // A CUPTI client as NVIDIA's documentation describes it, injected at cuInit. Everything that it is
 // told goes to the file CLIENT_OUTPUT (with the process id behind it), a JSON object per line.
-// CLIENT_MODE: activity (default), pm, range, auto_range.
+// CLIENT_MODE: not set for callbacks and activity records; else pm, user_range or auto_range.
 #include "tests/emulator/driver/client.h"
 
 #include <cupti.h>
@@ -258,6 +258,10 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   std::uint32_t version = 0;
   cuptiGetVersion(&version);
   write({{"injected", true}, {"version", version}});
-  trace();
+  if (client::variable("CLIENT_MODE").empty()) {
+    trace();
+  } else {
+    client::profile(variable("CLIENT_MODE"));
+  }
   return 1;
 }

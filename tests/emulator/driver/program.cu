@@ -105,6 +105,16 @@ void many(int n) {
   CHECK(cudaDeviceSynchronize());
 }
 
+// Ends without waiting: one kernel could have ended a millisecond ago, another has just been
+// launched.
+void unfinished() {
+  float* data = device_data();
+  add_one<<<16, 256>>>(data, count);
+  const timespec time{0, 1'000'000};
+  nanosleep(&time, nullptr);
+  add_one<<<16, 256>>>(data, count);
+}
+
 // Waits, in real time, for the injected client to make a file.
 void wait_for(const char* file) {
   for (int i = 0; i < 1000 && access(file, F_OK) != 0; ++i) {
@@ -114,7 +124,7 @@ void wait_for(const char* file) {
 }
 
 void fork_child(bool parent_uses_cuda) {
-  if (parent_uses_cuda) device_data();
+  if (parent_uses_cuda) many(1);
   const pid_t child = fork();
   if (child == 0) {
     int devices = 0;
@@ -139,6 +149,7 @@ int main(int argc, char** argv) {
     many(std::atoi(argv[2]));
     wait_for(argv[3]);
   }
+  if (std::strcmp(scenario, "unfinished") == 0) unfinished();
   if (std::strcmp(scenario, "fork") == 0) fork_child(false);
   if (std::strcmp(scenario, "late_fork") == 0) fork_child(true);
   if (std::strcmp(scenario, "reset") == 0) {
