@@ -20,10 +20,11 @@ namespace warpmeter {
 
 #define WARPMETER_CUPTI_FUNCTIONS(X)                                                                                \
   X(cuptiGetVersion)                                                                                                \
-  X(cuptiGetTimestamp) X(cuptiGetDeviceId) X(cuptiGetContextId) X(cuptiGetStreamIdEx) X(                            \
-      cuptiSubscribe_v2) X(cuptiUnsubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain)                            \
-      X(cuptiGetGraphId) X(cuptiGetGraphNodeId) X(cuptiGetGraphExecId) X(cuptiActivityEnable) X(                    \
-          cuptiActivityDisable) X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback)         \
+  X(cuptiGetTimestamp)                                                                                              \
+  X(cuptiGetDeviceId) X(cuptiGetContextId) X(cuptiGetStreamIdEx) X(cuptiSubscribe_v2) X(                            \
+      cuptiUnsubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiGetGraphId)                              \
+      X(cuptiGetGraphNodeId) X(cuptiGetGraphExecId) X(cuptiActivityEnable) X(cuptiActivityDisable) X(               \
+          cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback)                                 \
           X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivityFlushAll) X(            \
               cuptiActivityFlushPeriod) X(cuptiActivitySetAttribute) X(cuptiActivityEnableRuntimeApi)               \
               X(cuptiActivityEnableDriverApi) X(cuptiDeviceGetChipName) X(cuptiProfilerInitialize) X(               \
