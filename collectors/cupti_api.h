@@ -21,6 +21,7 @@ namespace warpmeter {
 #define WARPMETER_CUPTI_FUNCTIONS(X)                                                                                \
   X(cuptiGetVersion)                                                                                                \
   X(cuptiGetTimestamp)                                                                                              \
+  X(cuptiSetThreadIdType)                                                                                           \
   X(cuptiGetDeviceId) X(cuptiGetContextId) X(cuptiGetStreamIdEx) X(cuptiSubscribe_v2) X(                            \
       cuptiUnsubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiGetGraphId)                              \
       X(cuptiGetGraphNodeId) X(cuptiGetGraphExecId) X(cuptiActivityEnable) X(cuptiActivityDisable) X(               \
