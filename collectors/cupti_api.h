@@ -18,6 +18,7 @@
 
 namespace warpmeter {
 
+// clang-format off
 #define WARPMETER_CUPTI_FUNCTIONS(X)                                                                                \
   X(cuptiGetVersion)                                                                                                \
   X(cuptiGetTimestamp)                                                                                              \
