@@ -65,6 +65,9 @@ class ProfileWriter final : public RowSink {
   std::int64_t add(const LossRow& row) override;
   std::int64_t add(const ImageRow& row) override;
 
+  // Replaces `provenance` in meta.
+  void set_provenance(const Json& provenance);
+
   void flush();
 
   // Writes losses and indexes and renames to FILE. Throws InputError if FILE has appeared meanwhile
