@@ -3,12 +3,13 @@
 #include "collectors/nvtx_recorder.h"
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "collectors/clock.h"
 
 namespace warpmeter {
 namespace {
@@ -17,12 +18,6 @@ constexpr std::size_t max_depth = 1024;                    // ranges that a thre
 constexpr std::size_t max_started = std::size_t{1} << 16;  // ranges started and not ended
 constexpr std::uint64_t tokens_at_once = 4096;
 constexpr int too_deep = -2;  // NVTX_NO_PUSH_POP_TRACKING
-
-std::int64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 NvtxEnd end_record(NvtxRecordType type, std::uint64_t token, std::int64_t end_ns, bool asked) {
   return {{sizeof(NvtxEnd), type, token}, end_ns, asked ? std::uint64_t{1} : 0};
@@ -198,7 +193,7 @@ int NvtxRecorder::push(const NvtxEvent& event) {
   Thread& t = thread();
   const std::lock_guard lock(t.stream.mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
-  const std::int64_t now = now_ns();
+  const std::int64_t now = monotonic_ns();
   if (t.depth == max_depth) {
     ++t.uncounted;
     if (armed) t.stream.losses.lose_range(now);
@@ -216,7 +211,7 @@ int NvtxRecorder::push(const NvtxEvent& event) {
 }
 
 int NvtxRecorder::pop(std::uint32_t domain) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = monotonic_ns();
   Thread& t = thread();
   const std::lock_guard lock(t.stream.mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
@@ -251,7 +246,7 @@ std::uint64_t NvtxRecorder::start(const NvtxEvent& event) {
   if (hooked_.load(std::memory_order_relaxed)) call_hook(event);
   Thread& t = thread();
   Open open;
-  begin(open, event, NvtxKind::start_end, t, now_ns());
+  begin(open, event, NvtxKind::start_end, t, monotonic_ns());
   const std::uint64_t token = open.token;
   const std::lock_guard lock(shared_.mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
@@ -266,7 +261,7 @@ std::uint64_t NvtxRecorder::start(const NvtxEvent& event) {
 }
 
 void NvtxRecorder::end(std::uint64_t token) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = monotonic_ns();
   if (token == 0) return;
   const std::lock_guard lock(shared_.mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
@@ -288,7 +283,7 @@ void NvtxRecorder::mark(const NvtxEvent& event) {
   if (!armed_.load(std::memory_order_relaxed)) return;
   Thread& t = thread();
   const std::lock_guard lock(t.stream.mutex);
-  begin(t.mark, event, NvtxKind::mark, t, now_ns());
+  begin(t.mark, event, NvtxKind::mark, t, monotonic_ns());
   t.catch_up();
   if (t.recorded < t.depth || !t.stream.append(t.mark.begin))
     t.stream.losses.lose_range(t.mark.start_ns);
