@@ -67,6 +67,7 @@ namespace {
 thread_local void* this_thread = nullptr;  // NvtxRecorder::Thread
 thread_local std::size_t pushed_before_fork = 0;
 pthread_key_t thread_key;
+bool have_thread_key = false;  // else threads never end, for all that is known here
 
 }  // namespace
 
@@ -76,7 +77,7 @@ NvtxRecorder& NvtxRecorder::instance() {
 }
 
 NvtxRecorder::NvtxRecorder() {
-  ::pthread_key_create(&thread_key, end_thread);
+  have_thread_key = ::pthread_key_create(&thread_key, end_thread) == 0;
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -87,31 +88,36 @@ void NvtxRecorder::before_fork() {
   r.hook_mutex_.lock();
   r.names.lock();
   r.threads_mutex_.lock();
-  r.shared_.mutex.lock();
+  r.shared_->mutex.lock();
 }
 
 void NvtxRecorder::after_fork_in_parent() {
   NvtxRecorder& r = instance();
-  r.shared_.mutex.unlock();
-  r.threads_mutex_.unlock();
-  r.names.unlock();
-  r.hook_mutex_.unlock();
+  r.shared_->mutex.unlock();
+  r.unlock();
 }
 
 void NvtxRecorder::after_fork_in_child() {
   NvtxRecorder& r = instance();
   r.armed_ = r.hooked_ = false;
   r.hook_ = nullptr;
-  if (auto* thread = static_cast<Thread*>(this_thread))
+  if (const auto* thread = static_cast<const Thread*>(this_thread))
     pushed_before_fork = thread->depth + thread->uncounted;
   this_thread = nullptr;
-  ::pthread_setspecific(thread_key, nullptr);
+  if (have_thread_key) ::pthread_setspecific(thread_key, nullptr);
   (void)new std::vector<std::shared_ptr<Thread>>(std::move(r.threads_));
   r.threads_.clear();
+  (void)r.shared_.release();
+  r.used_ = 0;
+  r.shared_ = std::make_unique<NvtxStream>(r.used_, r.limit_);
   r.started_.clear();
-  after_fork_in_parent();
-  NvtxLosses of_the_parent;
-  for (int buffer = 0; buffer < 2; ++buffer) (void)r.shared_.take(of_the_parent);
+  r.unlock();
+}
+
+void NvtxRecorder::unlock() {
+  threads_mutex_.unlock();
+  names.unlock();
+  hook_mutex_.unlock();
 }
 
 NvtxRecorder::Thread& NvtxRecorder::thread() {
@@ -123,7 +129,7 @@ NvtxRecorder::Thread& NvtxRecorder::thread() {
     threads_.push_back(thread);
   }
   this_thread = thread.get();
-  ::pthread_setspecific(thread_key, this_thread);  // calls end_thread
+  if (have_thread_key) ::pthread_setspecific(thread_key, this_thread);  // calls end_thread
   return *thread;
 }
 
@@ -147,6 +153,17 @@ void NvtxRecorder::end_thread(void* ended) noexcept {
     r.failed();
   }
   thread.ended = true;
+  r.forget_idle(thread);
+}
+
+// Where nobody takes, threads that come and go leave nothing behind.
+void NvtxRecorder::forget_idle(Thread& thread) noexcept {
+  {
+    const std::lock_guard lock(thread.stream.mutex);
+    if (!thread.stream.idle()) return;
+  }
+  const std::lock_guard lock(threads_mutex_);
+  std::erase_if(threads_, [&](const auto& one) { return one.get() == &thread; });
 }
 
 std::uint64_t NvtxRecorder::new_token(Thread& thread) {
@@ -248,14 +265,14 @@ std::uint64_t NvtxRecorder::start(const NvtxEvent& event) {
   Open open;
   begin(open, event, NvtxKind::start_end, t, monotonic_ns());
   const std::uint64_t token = open.token;
-  const std::lock_guard lock(shared_.mutex);
+  const std::lock_guard lock(shared_->mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
-  if (armed && event.cut) ++shared_.losses.cut;
+  if (armed && event.cut) ++shared_->losses.cut;
   if (started_.size() == max_started) {
-    if (armed) shared_.losses.lose_range(open.start_ns);
+    if (armed) shared_->losses.lose_range(open.start_ns);
     return 0;  // to NVTX: not a range
   }
-  open.recorded = armed && shared_.append(open.begin);
+  open.recorded = armed && shared_->append(open.begin);
   started_.emplace(token, std::move(open));
   return token;
 }
@@ -263,18 +280,18 @@ std::uint64_t NvtxRecorder::start(const NvtxEvent& event) {
 void NvtxRecorder::end(std::uint64_t token) {
   const std::int64_t now = monotonic_ns();
   if (token == 0) return;
-  const std::lock_guard lock(shared_.mutex);
+  const std::lock_guard lock(shared_->mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
   const auto found = started_.find(token);
   if (found == started_.end()) {
-    if (armed) ++shared_.losses.ends;
+    if (armed) ++shared_->losses.ends;
     return;
   }
   const Open& open = found->second;
-  if (open.recorded || (armed && shared_.append(open.begin)))
-    shared_.append_end(end_record(NvtxRecordType::end, token, now, false));
+  if (open.recorded || (armed && shared_->append(open.begin)))
+    shared_->append_end(end_record(NvtxRecordType::end, token, now, false));
   else if (armed)
-    shared_.losses.lose_range(open.start_ns);
+    shared_->losses.lose_range(open.start_ns);
   started_.erase(found);
 }
 
@@ -314,8 +331,8 @@ void NvtxRecorder::arm(std::size_t limit) {
     const std::lock_guard lock(thread->stream.mutex);
     thread->catch_up();
   }
-  const std::lock_guard lock(shared_.mutex);
-  for (auto& [token, open] : started_) open.recorded = open.recorded || shared_.append(open.begin);
+  const std::lock_guard lock(shared_->mutex);
+  for (auto& [token, open] : started_) open.recorded = open.recorded || shared_->append(open.begin);
 }
 
 void NvtxRecorder::on_range(std::string name, std::function<void()> hook) {
@@ -343,7 +360,7 @@ NvtxLosses NvtxRecorder::take(const std::function<void(std::span<const std::byte
   losses.failed = failures_.exchange(0);
   // Taken first and used last: the pushed range that is a started one's parent is in its thread's
   // stream by now.
-  const std::span<const std::byte> started = shared_.take(losses);
+  const std::span<const std::byte> started = shared_->take(losses);
   std::vector<std::shared_ptr<Thread>> threads;
   {
     const std::lock_guard lock(threads_mutex_);

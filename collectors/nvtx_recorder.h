@@ -44,7 +44,8 @@ class NvtxRecorder {
   void disarm() noexcept { armed_ = false; }
 
   // `hook` is called once, in the program's thread, just before the next range or mark with this
-  // message begins. Another call replaces it; an empty one takes it away.
+  // message
+  // begins. Another call replaces it; an empty one takes it away.
   void on_range(std::string name, std::function<void()> hook);
 
   // The writer's: calls `use` with the records of each stream, parents before what they are the
@@ -60,6 +61,8 @@ class NvtxRecorder {
   static void after_fork_in_parent();
   static void after_fork_in_child();
   static void end_thread(void* thread) noexcept;
+  void unlock();
+  void forget_idle(Thread& thread) noexcept;
   Thread& thread();
   std::uint64_t new_token(Thread& thread);
   void call_hook(const NvtxEvent& event);
@@ -76,8 +79,8 @@ class NvtxRecorder {
   std::mutex threads_mutex_;
   std::vector<std::shared_ptr<Thread>> threads_;
 
-  NvtxStream shared_{used_, limit_};
-  std::unordered_map<std::uint64_t, Open> started_;  // guarded by shared_.mutex
+  std::unique_ptr<NvtxStream> shared_ = std::make_unique<NvtxStream>(used_, limit_);
+  std::unordered_map<std::uint64_t, Open> started_;  // guarded by shared_->mutex
 };
 
 // The token of NvtxRecorder::current: never reused in a process. Cheap; from a callback of CUPTI,

@@ -22,6 +22,7 @@ struct NvtxLosses {
 
   void lose_range(std::int64_t start_ns);
   void add(const NvtxLosses& other);
+  bool operator==(const NvtxLosses&) const = default;
 };
 
 // Records on their way from one thread, or from all for ranges that any thread may end, to the
@@ -39,9 +40,11 @@ class NvtxStream {
   mutable std::mutex mutex;
   NvtxLosses losses;
 
-  // With `mutex` held. False if there is no room.
+  // These three with `mutex` held. False if there is no room.
   bool append(std::span<const std::byte> record);
   void append_end(const NvtxEnd& end);  // may throw std::bad_alloc
+
+  bool idle() const { return buffer_.empty() && losses == NvtxLosses{}; }
 
   // The writer's: what has come since the last call, valid until the next one. Takes `mutex`.
   std::span<const std::byte> take(NvtxLosses& into);

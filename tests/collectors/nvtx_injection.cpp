@@ -73,13 +73,12 @@ void begin() {
 extern "C" {
 
 NVTX_DYNAMIC_EXPORT int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
-  const int done = initialize_nvtx(get_table);
-  if (done && !session) {
+  if (!session) {
     begin();
     std::atexit(finish);
     ::pthread_atfork(nullptr, nullptr, begin);  // the parent's session is left behind
   }
-  return done;
+  return initialize_nvtx(get_table);
 }
 
 NVTX_DYNAMIC_EXPORT int NVTX_API InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
