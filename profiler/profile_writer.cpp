@@ -51,6 +51,7 @@ void ProfileWriter::flush() {
   try {
     state.connection.execute("COMMIT; BEGIN;");
     state.unflushed.fill(0);
+    state.unflushed_ends = 0;
   } catch (const sqlite::Error& error) {
     state.break_off(error);
   }
