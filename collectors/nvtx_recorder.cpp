@@ -228,7 +228,6 @@ int NvtxRecorder::push(const NvtxEvent& event) {
 }
 
 int NvtxRecorder::pop(std::uint32_t domain) {
-  const std::int64_t now = monotonic_ns();
   Thread& t = thread();
   const std::lock_guard lock(t.stream.mutex);
   const bool armed = armed_.load(std::memory_order_relaxed);
@@ -248,7 +247,8 @@ int NvtxRecorder::pop(std::uint32_t domain) {
   const auto at = static_cast<std::size_t>(found - t.open.data());
   if (armed) t.catch_up();
   if (at < t.recorded) {
-    t.stream.append_end(end_record(NvtxRecordType::end, found->token, now, found->asked));
+    t.stream.append_end(
+        end_record(NvtxRecordType::end, found->token, monotonic_ns(), found->asked));
     --t.recorded;
   } else if (armed) {
     t.stream.losses.lose_range(found->start_ns);

@@ -208,7 +208,8 @@ TEST_F(Nvtx, KeepsThreadsApartWhileItIsArmedAndDrained) {
   for (const SunkRange& range : sink.ranges) {
     EXPECT_EQ(range.end_ns.has_value(), range.kind != "mark");
     ASSERT_EQ(range.parent != 0, range.kind != "push_pop") << range.name;
-    if (range.parent != 0) EXPECT_EQ(sink.ranges.at(range.parent - 1).thread, range.thread);
+    const SunkRange& parent = range.parent == 0 ? range : sink.ranges.at(range.parent - 1);
+    EXPECT_EQ(parent.thread, range.thread);
   }
 }
 
@@ -234,10 +235,10 @@ TEST(NvtxText, ReplacesWhatIsNoUtf8) {
             "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(clean("\xff"), bad);
-  EXPECT_EQ(clean("\xc3"), bad);                               // cut short
-  EXPECT_EQ(clean("\xc0\xaf"), bad + bad);                     // longer than needed
-  EXPECT_EQ(clean("\xe0\x80\xaf"), bad + bad + bad);           // the same
-  EXPECT_EQ(clean("\xed\xa0\x80"), bad + bad + bad);           // surrogate
+  EXPECT_EQ(clean("\xc3"), bad);                                // cut short
+  EXPECT_EQ(clean("\xc0\xaf"), bad + bad);                      // longer than needed
+  EXPECT_EQ(clean("\xe0\x80\xaf"), bad + bad + bad);            // the same
+  EXPECT_EQ(clean("\xed\xa0\x80"), bad + bad + bad);            // surrogate
   EXPECT_EQ(clean("\xf4\x90\x80\x80"), bad + bad + bad + bad);  // beyond the last character
   EXPECT_EQ(nvtx_utf8(std::u32string{U'a', 0xD800, 0x110000, 0x10FFFF}),
             "a" + bad + bad + "\xf4\x8f\xbf\xbf");
