@@ -35,6 +35,16 @@ void ProfileWriter::discard() {
   ::unlink((name + "-journal").c_str());
 }
 
+void ProfileWriter::set_provenance(const Json& provenance) {
+  State& state = *state_;
+  if (!state.failure.empty()) return;
+  try {
+    state.put_meta("provenance", provenance);
+  } catch (const sqlite::Error& error) {
+    state.break_off(error);
+  }
+}
+
 void ProfileWriter::flush() {
   State& state = *state_;
   if (!state.failure.empty()) return;

@@ -67,6 +67,9 @@ class ProfileWriter final : public RowSink {
   // Lost, and counted as "ends of ranges", after the disk was full.
   void end_range(std::int64_t id, std::int64_t end_ns) override;
 
+  // Replaces `provenance` in meta.
+  void set_provenance(const Json& provenance);
+
   void flush();
 
   // Writes losses and indexes and renames to FILE. Throws InputError if FILE has appeared meanwhile
