@@ -123,6 +123,21 @@ TEST_F(Nvtx, LosesOnlyWhatHadNoRoomUntilItsEnd) {
   for (const SunkRange& range : sink.ranges) EXPECT_TRUE(range.end_ns) << range.name;
 }
 
+// Buffers shrink when a burst is over, and grow again for the next.
+TEST_F(Nvtx, TakesOneBurstAfterAnother) {
+  collector.arm();
+  std::size_t bursts = 0;
+  for (; bursts < 6; ++bursts) {
+    for (int i = 0; i < 20000; ++i) {
+      recorder.push(event("burst"));
+      recorder.pop(0);
+    }
+    for (int i = 0; i < 4; ++i) collector.drain(sink);
+  }
+  EXPECT_EQ(sink.ranges.size(), bursts * 20000);
+  EXPECT_TRUE(sink.losses.empty());
+}
+
 TEST_F(Nvtx, CountsWhatIsTooDeep) {
   collector.arm();
   for (int i = 0; i < 1030; ++i) recorder.push(event("deep"));
