@@ -134,7 +134,9 @@ TEST_F(Nvtx, TakesOneBurstAfterAnother) {
     }
     for (int i = 0; i < 4; ++i) collector.drain(sink);
   }
-  EXPECT_EQ(sink.ranges.size(), bursts * 20000);
+  std::thread([&] { recorder.push(event("needs a buffer")); }).join();
+  collector.drain(sink);
+  EXPECT_EQ(sink.ranges.size(), bursts * 20000 + 1);
   EXPECT_TRUE(sink.losses.empty());
 }
 
@@ -226,6 +228,18 @@ TEST_F(Nvtx, KeepsThreadsApartWhileItIsArmedAndDrained) {
     const SunkRange& parent = range.parent == 0 ? range : sink.ranges.at(range.parent - 1);
     EXPECT_EQ(parent.thread, range.thread);
   }
+}
+
+// Also where the thread does nothing more.
+TEST_F(Nvtx, FindsWhatIsOpenWhenItIsArmed) {
+  recorder.push(event("pushed"));
+  const std::uint64_t id = recorder.start(event("started"));
+  collector.arm();
+  EXPECT_EQ(collector.drain(sink), 2u);
+  EXPECT_FALSE(sink.ranges.at(0).end_ns);
+  EXPECT_EQ(sink.ranges.at(1).parent, 1);
+  recorder.end(id);
+  recorder.pop(0);
 }
 
 // A range that is open over a disarmed time keeps its row and its end.
