@@ -15,6 +15,7 @@
 #include "collectors/activity_collector.h"
 #include "collectors/clock.h"
 #include "collectors/cupti_library.h"
+#include "collectors/nvtx_collector.h"
 #include "core/error.h"
 #include "profiler/process_facts.h"
 #include "profiler/profile_writer.h"
@@ -23,7 +24,8 @@ namespace warpmeter {
 namespace {
 
 constexpr std::chrono::milliseconds period{100};
-constexpr std::chrono::seconds patience_at_exit{20};
+constexpr std::chrono::seconds patience_at_exit{20}, patience_at_range{2};
+constexpr std::size_t nvtx_bytes = std::size_t{64} << 20;
 
 struct Slot {
   std::mutex mutex;
@@ -81,6 +83,11 @@ Session* Session::current() noexcept {
   return here.session.load();
 }
 
+Session* Session::existing() noexcept {
+  Slot& here = slot();
+  return here.pid.load() == ::getpid() ? here.session.load() : nullptr;
+}
+
 Session::Session(InjectOptions options) : options_(std::move(options)) {
   started_ns_ = monotonic_ns();
   // Signals are the program's business.
@@ -111,12 +118,29 @@ void Session::cuda_starts() noexcept {
     activity.memory_bytes = options_.memory_bytes;
     timeline_ = std::make_unique<ActivityCollector>(*cupti_, *subscription_, activity);
     // At once, not by the writer: nothing of the program may be missed.
-    if (options_.armed && options_.wait_for_range.empty()) timeline_->arm();
+    if (starts_armed()) timeline_->arm();
     cuda_ = true;
   } catch (const std::exception& error) {
     refuse("timeline", error.what());
     leave_note(options_.folder, error.what());
   }
+}
+
+void Session::nvtx_starts() noexcept {
+  if (nvtx_.load() || !options_.collects("nvtx")) return;
+  NvtxRecorder& recorder = NvtxRecorder::instance();
+  if (!options_.wait_for_range.empty())
+    recorder.on_range(options_.wait_for_range, [this] { on_awaited_range(); });
+  if (starts_armed()) recorder.arm(nvtx_bytes);
+  nvtx_ = true;
+}
+
+// In a thread of the program, which goes on when all collect, or after a while without them.
+void Session::on_awaited_range() noexcept {
+  std::unique_lock lock(mutex_);
+  range_came_ = true;
+  wake_.notify_all();
+  done_.wait_for(lock, patience_at_range, [this] { return range_answered_; });
 }
 
 void Session::run() noexcept {
@@ -160,14 +184,16 @@ void Session::open_store() {
 
 void Session::write() {
   open_store();
-  arm(options_.armed && options_.wait_for_range.empty());
+  arm(starts_armed());
   for (;;) {
-    bool stop = false;
+    bool stop = false, range = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, period, [this] { return stop_; });
+      wake_.wait_for(lock, period, [this] { return stop_ || range_came_; });
       stop = stop_;
+      range = std::exchange(range_came_, false);
     }
+    if (range) answer_range();
     tick();
     if (stop) break;
   }
@@ -180,14 +206,27 @@ void Session::write() {
 
 void Session::tick() {
   if (cuda_ && !devices_known_) learn_devices();
+  if (nvtx_ && !nvtx_known_) add_nvtx();
   follow_control_file();
-  if (range_came_.exchange(false)) arm(true);
   if (disarm_at_ns_ != 0 && monotonic_ns() >= disarm_at_ns_) {
     disarm_at_ns_ = 0;
     arm(false);
   }
   drain();
   store_->flush();
+}
+
+void Session::add_nvtx() {
+  nvtx_known_ = true;
+  collectors_.push_back(std::make_unique<NvtxCollector>(target_, nvtx_bytes));
+  if (armed_) collectors_.back()->arm();
+}
+
+void Session::answer_range() {
+  arm(true);
+  const std::lock_guard lock(mutex_);
+  range_answered_ = true;
+  done_.notify_all();
 }
 
 std::size_t Session::drain() {

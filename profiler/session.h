@@ -30,8 +30,14 @@ class Session {
   // Made at the first call in a process, also in a forked child that gets here.
   static Session* current() noexcept;
 
+  // The same, but never made: null in a forked child that has not come to current().
+  static Session* existing() noexcept;
+
   // CUDA is being initialized in this process: by the thread that does it.
   void cuda_starts() noexcept;
+
+  // NVTX is about to call us in any thread: ranges are kept from here on.
+  void nvtx_starts() noexcept;
 
   // The process ends: flushes, waits for the writer for a bounded time.
   void finish() noexcept;
@@ -45,8 +51,12 @@ class Session {
   void learn_devices();
   void follow_control_file();
   void arm(bool on);
+  void on_awaited_range() noexcept;
   void refuse(const std::string& collector, const std::string& why);
   void put_provenance();
+  void add_nvtx();
+  void answer_range();
+  bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
   std::size_t drain();
 
   const InjectOptions options_;
@@ -55,8 +65,9 @@ class Session {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   bool stop_ = false, finished_ = false;
-  std::atomic<bool> cuda_{false};  // CUPTI is open
-  std::atomic<bool> range_came_{false};
+  bool range_came_ = false, range_answered_ = false;  // the one that is waited for
+  std::atomic<bool> cuda_{false};                     // CUPTI is open
+  std::atomic<bool> nvtx_{false};                     // NVTX calls us
 
   // The thread that starts CUDA makes these, before cuda_ is set; then the writer owns them.
   std::unique_ptr<CuptiApi> cupti_;
@@ -68,7 +79,7 @@ class Session {
   std::unique_ptr<ProfileWriter> store_;
   std::vector<std::unique_ptr<Collector>> collectors_;  // beside the timeline
   Target target_;
-  bool armed_ = false, devices_known_ = false;
+  bool armed_ = false, devices_known_ = false, nvtx_known_ = false;
   std::int64_t armed_since_ns_ = 0, disarm_at_ns_ = 0;
   std::string control_;
   std::mutex refused_mutex_;

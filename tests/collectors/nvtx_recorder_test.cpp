@@ -240,6 +240,8 @@ TEST_F(Nvtx, FindsWhatIsOpenWhenItIsArmed) {
   EXPECT_EQ(sink.ranges.at(1).parent, 1);
   recorder.end(id);
   recorder.pop(0);
+  collector.drain(sink);
+  EXPECT_EQ(sink.ends_later, 2u);
 }
 
 // A range that is open over a disarmed time keeps its row and its end.
