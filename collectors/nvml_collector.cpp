@@ -7,12 +7,13 @@
 
 #include <algorithm>
 
+#include "collectors/clock.h"
 #include "core/error.h"
 
 namespace warpmeter {
 namespace {
 
-using Steady = std::chrono::steady_clock;  // CLOCK_MONOTONIC
+using Steady = std::chrono::steady_clock;
 
 // A backlog of some seconds, whatever the number of devices.
 constexpr std::size_t buffers = 128, readings_of_buffer = 512;
@@ -101,9 +102,7 @@ void NvmlCollector::sample_all(RecordPool<NvmlReading>::Producer& producer) {
   std::vector<NvmlReading> readings;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     readings.clear();
-    const auto now =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now().time_since_epoch());
-    devices_[i].sampler.sample(static_cast<std::uint64_t>(now.count()),
+    devices_[i].sampler.sample(static_cast<std::uint64_t>(monotonic_ns()),
                                static_cast<std::uint16_t>(i),
                                [&](const NvmlReading& reading) { readings.push_back(reading); });
     for (const NvmlReading& reading : readings) producer.append(reading);

@@ -95,6 +95,10 @@ std::int64_t ProfileWriter::add(const ApiRow& r) {
                 r.result, r.range_id);
 }
 
+std::int64_t ProfileWriter::add(const GraphNodeRow& r) {
+  return insert(graph_nodes_table, r.process_id, r.node, r.source_node, r.thread, r.time_ns);
+}
+
 std::int64_t ProfileWriter::add(const RangeRow& r) {
   return insert(ranges_table, r.process_id, r.thread, r.domain_id, r.name_id, r.category_id,
                 r.payload, r.kind, r.start_ns, r.end_ns, r.parent_id);
@@ -128,6 +132,17 @@ std::int64_t ProfileWriter::add(const ImageRow& r) {
   const std::string hash = image_hash(r.data);
   return insert(images_table, r.process_id, r.device_id, r.chip, r.kind,
                 static_cast<std::int64_t>(r.data.size()), std::string_view(hash), r.data);
+}
+
+void ProfileWriter::end_range(std::int64_t id, std::int64_t end_ns) {
+  State& state = *state_;
+  ++state.unflushed_ends;
+  if (!state.failure.empty()) return state.lose_ends();
+  try {
+    state.end_range.bind(end_ns, id).run();
+  } catch (const sqlite::Error& error) {
+    state.break_off(error);
+  }
 }
 
 std::string image_hash(std::span<const std::byte> data) {

@@ -10,8 +10,7 @@
 #include <thread>
 
 #ifdef WARPMETER_CUPTI_HEADERS
-#include "collectors/cupti_subscriber.h"
-#include "core/error.h"
+#include "collectors/cupti_api.h"
 #endif
 
 namespace warpmeter {
@@ -153,34 +152,6 @@ TEST(ProbeDevices, NamesTheCallAndTheError) {
   results = probe();
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].error, 15);
-}
-
-TEST(SubscribeCupti, NamesTheHolder) {
-  CuptiApi api;
-  api.cuptiSubscribe_v2 = [](CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
-                             CUpti_SubscriberParams* p) {
-    EXPECT_EQ(p->structSize, CUpti_SubscriberParams_STRUCT_SIZE);
-    EXPECT_STREQ(p->subscriberName, "warpmeter");
-    EXPECT_GE(p->oldSubscriberSize, std::size_t{CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN});
-    std::snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for planted");
-    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  };
-  try {
-    subscribe_cupti(api, nullptr, nullptr);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "timeline: \"CUPTI for planted\" holds CUPTI in this process; run without it");
-  }
-  api.cuptiSubscribe_v2 = [](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc, void*,
-                             CUpti_SubscriberParams*) {
-    *handle = reinterpret_cast<CUpti_SubscriberHandle>(0x20);
-    return CUPTI_SUCCESS;
-  };
-  EXPECT_EQ(subscribe_cupti(api, nullptr, nullptr), reinterpret_cast<CUpti_SubscriberHandle>(0x20));
-  api.cuptiSubscribe_v2 = [](CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
-                             CUpti_SubscriberParams*) { return CUPTI_ERROR_NOT_INITIALIZED; };
-  EXPECT_THROW(subscribe_cupti(api, nullptr, nullptr), InputError);
 }
 
 #endif
