@@ -65,8 +65,13 @@ class Judge {
       return refuse(out, "too few samples for so many kernels");
     if (seen.launches < 1) return refuse(out, "less than one launch was sampled");
     const Index partner = solution.confused_with[std::size_t(column)];
-    if (partner >= 0)
-      return refuse(out, fmt::format("the samples do not tell it from {}", name(partner)));
+    if (partner >= 0) {
+      const std::int32_t other = unknowns_.activity(partner);
+      if (other > 0 && other <= timeline_.groups()) out.confused_with = other - 1;
+      return refuse(out, other == 0 ? "the samples do not tell it from the idle time around it"
+                                    : "the samples do not tell it from what always runs next to it "
+                                      "in the same proportion");
+    }
     const double stretches = equations_.stretches(column);
     if (stretches < 2)
       return refuse(out, "the samples of it are too few to say how far they scatter");
@@ -91,15 +96,6 @@ class Judge {
     if (out.verdict == Verdict::ok) out.verdict = Verdict::unsupported;
     out.reason = reason;
     return out;
-  }
-
-  std::string name(Index column) const {
-    const std::int32_t activity = unknowns_.activity(column);
-    if (activity == 0) return "the idle time around it";
-    if (activity <= timeline_.groups())
-      return fmt::format("group {}, which is always next to it in the same proportion",
-                         activity - 1);
-    return "kernels that ran at once";
   }
 
   const Timeline& timeline_;

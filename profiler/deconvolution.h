@@ -39,6 +39,7 @@ struct GroupValue {
   double launches = 0;                     // seen in them
   Verdict verdict = Verdict::ok;
   std::string reason;
+  std::optional<std::int32_t> confused_with;  // the group that it cannot be told from
 };
 
 struct Deconvolution {
