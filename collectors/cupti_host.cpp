@@ -14,6 +14,7 @@
 
 #include "collectors/cupti_error.h"
 #include "collectors/cupti_library.h"
+#include "collectors/cupti_params.h"
 #include "core/error.h"
 
 namespace warpmeter {
@@ -68,8 +69,7 @@ CUpti_ProfilerType type_of(Profiler profiler) {
                                      : CUPTI_PROFILER_TYPE_PM_SAMPLING;
 }
 
-// A CUPTI planning object; metrics that it refuses leave it in no stated condition, so that each
-// configuration takes its own.
+// A CUPTI planning object.
 class HostSession {
  public:
   HostSession(const CuptiHost::Functions& f, const std::string& chip, Profiler profiler) : f_(f) {
@@ -113,43 +113,10 @@ class HostSession {
   }
 
   CounterConfig configure(const std::vector<std::string>& names) const {
-    CounterConfig out;
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
-    CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
-    add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
-    add.pHostObject = object_;
-    add.ppMetricNames = pointers.data();
-    add.numMetrics = pointers.size();
-    if (failed(out, "ConfigAddMetrics", f_.add_metrics(&add))) return out;
-    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
-    size.pHostObject = object_;
-    if (failed(out, "GetConfigImageSize", f_.image_size(&size))) return out;
-    std::vector<std::uint8_t> bytes(size.configImageSize);
-    CUpti_Profiler_Host_GetConfigImage_Params image{};
-    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
-    image.pHostObject = object_;
-    image.configImageSize = bytes.size();
-    image.pConfigImage = bytes.data();
-    if (failed(out, "GetConfigImage", f_.image(&image))) return out;
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
-    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-    passes.configImageSize = bytes.size();
-    passes.pConfigImage = bytes.data();
-    if (failed(out, "GetNumOfPasses", f_.passes(&passes))) return out;
-    out.passes = passes.numOfPasses;
-    out.image = std::move(bytes);
-    return out;
+    return configure_counters({f_.add_metrics, f_.image_size, f_.image, f_.passes}, object_, names);
   }
 
  private:
-  static bool failed(CounterConfig& out, const char* call, CUptiResult result) {
-    out.error = result;
-    if (result != CUPTI_SUCCESS) out.call = call;
-    return result != CUPTI_SUCCESS;
-  }
-
   const CuptiHost::Functions& f_;
   int error_ = 0;
   CUpti_Profiler_Host_Object* object_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "profiler/attribute_ranges.h"
+#include "profiler/attribute_samples.h"
 #include "profiler/profile_reader.h"
 #include "profiler/profile_writer.h"
 #include "profiler/schema.h"
@@ -178,7 +179,10 @@ class ShardMerge {
     connection_.execute("COMMIT; DETACH shard; BEGIN;");
   }
 
-  void attribute() { attribute_ranges(connection_); }
+  void attribute(ProfileWriter& writer) {
+    attribute_ranges(connection_);
+    attribute_samples(connection_, writer);
+  }
 
   void put_shards(const std::vector<ShardFacts>& shards) {
     Json ids = Json::array();
@@ -264,7 +268,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
     }
     at = out;
     merge.put_shards(facts);
-    merge.attribute();
+    merge.attribute(writer);
     rows = merge.counts();
   } catch (const sqlite::Error& error) {
     throw InputError(
