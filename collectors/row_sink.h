@@ -22,6 +22,7 @@ class RowSink {
   virtual std::int64_t add(const SetRow& row) = 0;
   virtual std::int64_t add(const SynchronizationRow& row) = 0;
   virtual std::int64_t add(const ApiRow& row) = 0;
+  virtual std::int64_t add(const GraphNodeRow& row) = 0;
   virtual std::int64_t add(const RangeRow& row) = 0;
   virtual std::int64_t add(const CounterRow& row) = 0;
   virtual std::int64_t add(const SampleRow& row) = 0;

@@ -90,6 +90,13 @@ struct ApiRow {
   OptionalId range_id;
 };
 
+// A node of a graph as it was made in `thread`, or cloned from `source_node`.
+struct GraphNodeRow {
+  std::int64_t process_id = 0, node = 0;
+  OptionalId source_node;
+  std::int64_t thread = 0, time_ns = 0;
+};
+
 struct RangeRow {
   std::int64_t process_id = 0;
   OptionalId thread, domain_id;

@@ -57,6 +57,7 @@ class ProfileWriter final : public RowSink {
   std::int64_t add(const SetRow& row) override;
   std::int64_t add(const SynchronizationRow& row) override;
   std::int64_t add(const ApiRow& row) override;
+  std::int64_t add(const GraphNodeRow& row) override;
   std::int64_t add(const RangeRow& row) override;
   std::int64_t add(
       const CounterRow& row) override;  // a value that is not finite becomes null with a reason

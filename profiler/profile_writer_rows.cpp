@@ -95,6 +95,10 @@ std::int64_t ProfileWriter::add(const ApiRow& r) {
                 r.result, r.range_id);
 }
 
+std::int64_t ProfileWriter::add(const GraphNodeRow& r) {
+  return insert(graph_nodes_table, r.process_id, r.node, r.source_node, r.thread, r.time_ns);
+}
+
 std::int64_t ProfileWriter::add(const RangeRow& r) {
   return insert(ranges_table, r.process_id, r.thread, r.domain_id, r.name_id, r.category_id,
                 r.payload, r.kind, r.start_ns, r.end_ns, r.parent_id);

@@ -26,6 +26,7 @@ enum TableIndex : int {
   sets_table,
   synchronizations_table,
   api_table,
+  graph_nodes_table,
   counters_table,
   samples_table,
   losses_table,
