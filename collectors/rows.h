@@ -110,7 +110,7 @@ struct RangeRow {
 };
 
 struct CounterRow {
-  OptionalId kernel_id, range_id, device_id;
+  OptionalId kernel_id, shape_id, range_id, device_id;
   std::int64_t metric_id = 0;
   std::optional<double> value;
   std::string_view unit, source, scope;

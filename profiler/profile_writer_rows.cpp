@@ -113,8 +113,9 @@ std::int64_t ProfileWriter::add(const CounterRow& row) {
   }
   if (!r.value && !r.reason)
     throw InputError("cannot write a row of counters: a value of null needs a reason");
-  return insert(counters_table, r.kernel_id, r.range_id, r.device_id, r.metric_id, r.value, r.unit,
-                r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict, r.reason);
+  return insert(counters_table, r.kernel_id, r.shape_id, r.range_id, r.device_id, r.metric_id,
+                r.value, r.unit, r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict,
+                r.reason);
 }
 
 std::int64_t ProfileWriter::add(const SampleRow& r) {

@@ -124,6 +124,7 @@ constexpr Column ranges[] = {{"id", id_type, Role::own_id},
                              {"parent_id", integer_or_null, Role::range_id}};
 constexpr Column counters[] = {{"id", id_type, Role::own_id},
                                {"kernel_id", integer_or_null, Role::kernel_id},
+                               {"shape_id", integer_or_null, Role::shape_id},
                                {"range_id", integer_or_null, Role::range_id},
                                {"device_id", integer_or_null, Role::device_id},
                                {"metric_id", integer, Role::string_id},
@@ -235,12 +236,14 @@ constexpr View views[] = {
      "d.id = r.domain_id LEFT JOIN strings n ON n.id = r.name_id LEFT JOIN strings c ON c.id = "
      "r.category_id ORDER BY r.start_ns, r.id"},
     {"v_counters",
-     "SELECT c.id AS id, c.kernel_id AS kernel_id, kn.text AS kernel, c.range_id AS range_id, "
+     "SELECT c.id AS id, c.kernel_id AS kernel_id, c.shape_id AS shape_id, kn.text AS kernel, "
+     "c.range_id AS range_id, "
      "rn.text AS range, c.device_id AS device_id, m.text AS metric, c.value AS value, c.unit AS "
      "unit, c.low AS low, c.high AS high, c.level AS level, c.source AS source, c.scope AS scope, "
      "c.passes AS passes, c.verdict AS verdict, c.reason AS reason FROM counters c LEFT JOIN "
      "strings m ON m.id = c.metric_id LEFT JOIN kernels k ON k.id = c.kernel_id LEFT JOIN shapes s "
-     "ON s.id = k.shape_id LEFT JOIN strings kn ON kn.id = s.name_id LEFT JOIN ranges r ON r.id = "
+     "ON s.id = coalesce(c.shape_id, k.shape_id) LEFT JOIN strings kn ON kn.id = s.name_id LEFT "
+     "JOIN ranges r ON r.id = "
      "c.range_id LEFT JOIN strings rn ON rn.id = r.name_id ORDER BY c.id"},
     {"v_samples",
      "SELECT s.id AS id, p.pid AS pid, s.device_id AS device_id, d.uuid AS device_uuid, s.time_ns "
@@ -291,6 +294,7 @@ std::string create_indexes_sql() {
          "CREATE INDEX ranges_by_start ON ranges(start_ns);"
          "CREATE INDEX api_by_start ON api(start_ns);"
          "CREATE INDEX counters_by_kernel ON counters(kernel_id);"
+         "CREATE INDEX counters_by_shape ON counters(shape_id);"
          "CREATE INDEX counters_by_range ON counters(range_id);"
          "CREATE INDEX samples_by_time ON samples(time_ns);";
 }

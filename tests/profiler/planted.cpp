@@ -75,6 +75,7 @@ void write_planted_store(const std::filesystem::path& file) {
                outer});
   w.add(CounterRow{kernel,
                    {},
+                   {},
                    device,
                    w.string("dram.bytes.read"),
                    1.5e6,
@@ -88,6 +89,7 @@ void write_planted_store(const std::filesystem::path& file) {
                    "ok",
                    {}});
   w.add(CounterRow{{},
+                   {},
                    outer,
                    device,
                    w.string("tensor.active"),
