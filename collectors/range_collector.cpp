@@ -67,30 +67,40 @@ void RangeCollector::disarm() noexcept {
     changed_.notify_all();
   }
   watchdog_.join();
+  std::map<CUcontext, ContextState> closing;
   const std::lock_guard lock(mutex_);
-  if (!active_) contexts_.clear();
+  if (!active_) closing.swap(contexts_);
   finish_all();
 }
 
-// A launch that must not be measured is counted where that is of interest.
-bool RangeCollector::admit(const LaunchInfo& launch, const Key& key) {
+// What is asked of every launch stands before what needs its name.
+std::optional<RangeCollector::Key> RangeCollector::admit(const LaunchInfo& launch) {
   const auto skip = [this](const char* why) {
     ++counts_[why];
-    return false;
+    return std::nullopt;
   };
   if (launch.device >= plans_.size()) return skip("other_device");
   if (launch.capturing) return skip("captured");
-  if (const auto why = why_refused(launch)) {
-    ++refused_[{key.name, std::string(*why)}];
+  ContextState& context = contexts_[launch.context];
+  // Handles come back for other functions, so the name is part of what one is known by.
+  Function& function = context.functions[launch.function];
+  const std::size_t name = std::hash<std::string_view>()(launch.kernel) +
+                           static_cast<std::size_t>(launch.graph.value_or(-1));
+  const bool cold = !function.known || function.name != name;
+  if (cold) function = {true, name, why_refused(launch)};
+  if (const auto why =
+          launch.cooperative || launch.peer_mapped ? why_refused(launch) : function.why) {
+    ++refused_[{key_of(launch).name, *why}];
     return skip("refused");
   }
-  ContextState& context = contexts_[launch.context];
-  if (context.warm.insert(launch.function).second) return skip("cold");
+  if (cold) return skip("cold");
   if (!context.why.empty()) return skip("no_counters");
-  const auto state = states_.find(key);
-  if (state != states_.end() && state->second.complete) return skip("complete");
   if (!within_budget(driver_.now_ns())) return skip("over_budget");
-  return true;
+  Key key = key_of(launch);
+  const auto state = states_.find(key);
+  if (state == states_.end() && states_.size() >= options_.shapes) return skip("further_shapes");
+  if (state != states_.end() && state->second.complete) return skip("complete");
+  return key;
 }
 
 // Tokens are spent where a range begins.
@@ -109,10 +119,10 @@ void RangeCollector::before_launch(const LaunchInfo& launch) noexcept try {
     return;
   }
   ++counts_["seen"];
-  Key key = key_of(launch);
-  if (!admit(launch, key)) return;
+  std::optional<Key> key = admit(launch);
+  if (!key) return;
   Active& active = active_.emplace();
-  active.key = std::move(key);
+  active.key = std::move(*key);
   active.launch = launch;
   active.launch.kernel = {};
   active.launch.graph_kernels = {};
@@ -237,7 +247,9 @@ void RangeCollector::context_destroyed(CUcontext context) noexcept {
     return !active_ || active_->launch.context != context || given_up_ ||
            active_->thread == std::this_thread::get_id();
   });
-  if (!active_ || active_->launch.context != context) contexts_.erase(context);
+  if (active_ && active_->launch.context == context) return;
+  const auto closing = contexts_.extract(context);
+  lock.unlock();
 }
 
 }  // namespace warpmeter

@@ -13,7 +13,9 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,7 @@ struct RangeOptions {
   std::int64_t idle_wait_ns = 2'000'000;    // how long a launch may wait for an idle context
   std::int64_t give_up_ns = 5'000'000'000;  // without progress of a measured launch
   std::size_t repeats = 10;                 // of each pass, then the shape is done
+  std::size_t shapes = 4096;                // that are told apart, at most
   std::size_t images = 16;                  // raw counter-data images that are kept, at most
 };
 
@@ -46,8 +49,8 @@ struct DriverView {
 // work does not give one kind to one group. Measured are only launches that why_refused() lets
 // through, outside stream capture, not the first of a function, in an idle context, within the
 // rate and the share of time of the options. Other launches are never blocked: what shares a
-// measured range is not used. Where a measured launch or a call of CUPTI makes no progress, no range
-// is begun any more; then the object must not be destroyed while threads may be in it.
+// measured range is not used. Where a measured launch or a call of CUPTI makes no progress, no
+// range is begun any more; then the object must not be destroyed while threads may be in it.
 class RangeCollector : public Collector {
  public:
   // One plan per device of the target.
@@ -86,12 +89,17 @@ class RangeCollector : public Collector {
     std::vector<std::size_t> turn;  // groups left in this round
     bool complete = false;
   };
+  struct Function {
+    bool known = false;
+    std::size_t name = 0;                 // its hash
+    std::optional<std::string_view> why;  // its name, or a graph, is refused
+  };
   struct ContextState {
     std::unique_ptr<RangeProfiler> profiler;
     std::vector<CounterGroup> groups;
-    std::vector<std::size_t> usable;  // groups of one pass
-    std::string why;                  // no counters here
-    std::set<const void*> warm;       // functions that were launched before
+    std::vector<std::size_t> usable;                      // groups of one pass
+    std::string why;                                      // no counters here
+    std::unordered_map<const void*, Function> functions;  // that were launched before
   };
   struct Active {
     Key key;
@@ -118,7 +126,7 @@ class RangeCollector : public Collector {
   };
 
   static Key key_of(const LaunchInfo& launch);
-  bool admit(const LaunchInfo& launch, const Key& key);
+  std::optional<Key> admit(const LaunchInfo& launch);
   bool within_budget(std::int64_t now) const;
   bool open_context(Active& active);
   void begin(Active& active);
@@ -143,8 +151,8 @@ class RangeCollector : public Collector {
   std::optional<Active> active_;
   std::map<CUcontext, ContextState> contexts_;
   std::map<Key, State> states_;
-  std::map<std::pair<std::string, std::string>, std::int64_t> refused_;  // kernel, reason
-  std::map<std::string, std::int64_t> counts_;                           // for describe()
+  std::map<std::pair<std::string, std::string_view>, std::int64_t> refused_;  // kernel, reason
+  std::map<std::string, std::int64_t> counts_;                                // for describe()
   std::vector<Finished> finished_;
   std::vector<Image> images_;
   std::vector<Loss> losses_;

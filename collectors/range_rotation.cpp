@@ -93,9 +93,9 @@ void RangeCollector::keep(Active& active, RangeValues values) {
 }
 
 void RangeCollector::close_context(Active& active, const std::string& why) {
+  active.context->profiler.reset();
   const std::lock_guard lock(mutex_);
   active.context->why = why;
-  active.context->profiler.reset();
   losses_.push_back(
       {fmt::format("counters of device {} in one context", active.key.device), why, -1});
 }
@@ -106,10 +106,13 @@ void RangeCollector::finish_all() {
       finished_.push_back({key, plans_[key.device], std::move(state.samples)});
   states_.clear();
   for (const auto& [kernel, count] : refused_)
-    losses_.push_back({"launches of " + kernel.first, kernel.second, count});
+    losses_.push_back({"launches of " + kernel.first, std::string(kernel.second), count});
   refused_.clear();
   if (const auto count = std::exchange(counts_["contaminated"], 0); count != 0)
     losses_.push_back({"measured launches", "other work ran in their range", count});
+  if (const auto count = std::exchange(counts_["further_shapes"], 0); count != 0)
+    losses_.push_back(
+        {"launches", fmt::format("{} shapes were told apart before", options_.shapes), count});
 }
 
 std::size_t RangeCollector::drain(RowSink& sink) {

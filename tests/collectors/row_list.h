@@ -43,6 +43,10 @@ class RowList : public RowSink {
   std::int64_t add(const ApiRow&) override { return 1; }
   std::int64_t add(const RangeRow&) override { return 1; }
   std::int64_t add(const SampleRow&) override { return 1; }
+  std::int64_t add(const PcSampleRow& row) override {
+    pc_samples.push_back(row);
+    return 1;
+  }
   std::int64_t add(const CounterRow& row) override {
     Counter c;
     c.row = row;
@@ -72,6 +76,7 @@ class RowList : public RowSink {
   std::vector<std::string> texts;
   std::vector<Shape> shapes;
   std::vector<Counter> counters;
+  std::vector<PcSampleRow> pc_samples;
   std::vector<Loss> losses;
   std::vector<std::string> images;
 };
