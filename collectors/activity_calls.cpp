@@ -82,8 +82,9 @@ void ActivityRows::add_call(const CUpti_ActivityAPI& activity, bool driver) {
   if (driver) {
     driver_calls_.insert_or_assign(activity.correlationId, pending);
   } else {
-    runtime_correlations_[activity.correlationId] = 0;
-    add_settled(pending);
+    // <<<>>> calls __cudaLaunchKernel, and that cudaLaunchKernel.
+    if (runtime_correlations_.insert_or_assign(activity.correlationId, 0).second)
+      add_settled(pending);
   }
 }
 

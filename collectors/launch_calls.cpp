@@ -89,6 +89,8 @@ constexpr LaunchCall runtime_calls[] = {
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_ptsz_v12080, "cudaMemcpyBatchAsync", false},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DBatchAsync_v12080, "cudaMemcpy3DBatchAsync", false},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DBatchAsync_ptsz_v12080, "cudaMemcpy3DBatchAsync", false},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, "__cudaLaunchKernel", true},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, "__cudaLaunchKernel", true},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_v13000, "cudaMemcpyBatchAsync", false},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_ptsz_v13000, "cudaMemcpyBatchAsync", false},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DBatchAsync_v13000, "cudaMemcpy3DBatchAsync", false},

@@ -8,7 +8,8 @@
 namespace warpmeter {
 
 // A function of the CUDA runtime or driver that launches work, with CUPTI's number of it. Those of
-// the per-thread default stream and of former versions are other functions for CUPTI.
+// the per-thread default stream and of former versions are other functions for CUPTI. <<<>>> is
+// __cudaLaunchKernel since CUDA 13.
 struct LaunchCall {
   std::uint32_t id;  // CUpti_CallbackId
   const char* name;  // without version and suffix: "cudaLaunchKernel"

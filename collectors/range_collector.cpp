@@ -29,8 +29,9 @@ RangeCollector::RangeCollector(const Target& target, std::vector<CounterPlan> pl
 RangeCollector::~RangeCollector() {
   disarm();
   // A range that never ended: to stop it could block as long as its kernel runs.
+  static auto* const kept = new std::vector<std::unique_ptr<RangeProfiler>>;
   if (active_)
-    for (auto& [context, state] : contexts_) (void)state.profiler.release();
+    for (auto& [context, state] : contexts_) kept->push_back(std::move(state.profiler));
 }
 
 RangeCollector::Key RangeCollector::key_of(const LaunchInfo& launch) {

@@ -29,6 +29,9 @@ class RowSink {
   virtual std::int64_t add(const PcSampleRow& row) = 0;
   virtual std::int64_t add(const LossRow& row) = 0;
   virtual std::int64_t add(const ImageRow& row) = 0;
+
+  // Gives a range its end that was written without one; `id` is what add() returned, not 0.
+  virtual void end_range(std::int64_t id, std::int64_t end_ns) = 0;
 };
 
 }  // namespace warpmeter

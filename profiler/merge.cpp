@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "profiler/attribute_ranges.h"
 #include "profiler/profile_reader.h"
 #include "profiler/profile_writer.h"
 #include "profiler/schema.h"
@@ -144,7 +145,7 @@ void add_losses(const std::vector<ShardFacts>& shards, ProfileWriter& writer) {
     const std::string name = shard.file.filename().string();
     LossRow loss;
     loss.collector = "merge";
-    if (shard.without_offset != 0) {
+    if (shard.without_offset != 0 && shards.size() > 1) {
       const std::string reason = name + ": times are as the process's clock gave them";
       loss.what = "clock offset";
       loss.count = shard.without_offset;
@@ -176,6 +177,8 @@ class ShardMerge {
     copy();
     connection_.execute("COMMIT; DETACH shard; BEGIN;");
   }
+
+  void attribute() { attribute_ranges(connection_); }
 
   void put_shards(const std::vector<ShardFacts>& shards) {
     Json ids = Json::array();
@@ -250,7 +253,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
   for (const auto& file : shards) facts.push_back(look_at(file));
   check_compatible(facts);
   ProfileWriter writer(out, merged_header(facts, tool));
-  if (facts.size() > 1) add_losses(facts, writer);
+  add_losses(facts, writer);
   std::map<std::string, std::int64_t, std::less<>> rows;
   std::filesystem::path at = out;
   try {
@@ -261,6 +264,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
     }
     at = out;
     merge.put_shards(facts);
+    merge.attribute();
     rows = merge.counts();
   } catch (const sqlite::Error& error) {
     throw InputError(

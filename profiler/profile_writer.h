@@ -65,6 +65,11 @@ class ProfileWriter final : public RowSink {
   std::int64_t add(const PcSampleRow& row) override;
   std::int64_t add(const LossRow& row) override;
   std::int64_t add(const ImageRow& row) override;
+  // Lost, and counted as "ends of ranges", after the disk was full.
+  void end_range(std::int64_t id, std::int64_t end_ns) override;
+
+  // Replaces `provenance` in meta.
+  void set_provenance(const Json& provenance);
 
   void flush();
 

@@ -140,6 +140,17 @@ std::int64_t ProfileWriter::add(const ImageRow& r) {
                 static_cast<std::int64_t>(r.data.size()), std::string_view(hash), r.data);
 }
 
+void ProfileWriter::end_range(std::int64_t id, std::int64_t end_ns) {
+  State& state = *state_;
+  ++state.unflushed_ends;
+  if (!state.failure.empty()) return state.lose_ends();
+  try {
+    state.end_range.bind(end_ns, id).run();
+  } catch (const sqlite::Error& error) {
+    state.break_off(error);
+  }
+}
+
 std::string image_hash(std::span<const std::byte> data) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::byte byte : data)

@@ -17,6 +17,8 @@ constexpr Key keys[] = {
     {"l1_hits", &Counters::l1_hits},
     {"l2_sectors", &Counters::l2_sectors},
     {"l2_hits", &Counters::l2_hits},
+    {"l2_write_sectors", &Counters::l2_write_sectors},
+    {"l2_atomic_sectors", &Counters::l2_atomic_sectors},
     {"dram_read_bytes", &Counters::dram_read_bytes},
     {"dram_write_bytes", &Counters::dram_write_bytes},
     {"shared_wavefronts", &Counters::shared_wavefronts},

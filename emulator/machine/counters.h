@@ -18,6 +18,8 @@ struct Counters {
   std::uint64_t l1_hits = 0;
   std::uint64_t l2_sectors = 0;
   std::uint64_t l2_hits = 0;
+  std::uint64_t l2_write_sectors = 0;
+  std::uint64_t l2_atomic_sectors = 0;
   std::uint64_t dram_read_bytes = 0;
   std::uint64_t dram_write_bytes = 0;
   std::uint64_t shared_wavefronts = 0;

@@ -52,6 +52,11 @@ double MemoryModel::l2(Sm& sm, Home& home, std::uint64_t sector, double now, Use
   const auto part = static_cast<unsigned>(sector - home.line * l2_sectors_);
   double done = served + latency;
   ++counters.l2_sectors;
+  if (use.atomics > 0) {
+    ++counters.l2_atomic_sectors;
+  } else if (use.write) {
+    ++counters.l2_write_sectors;
+  }
   if (home.place != Cache::nowhere && l2_.holds(home.place, part)) {
     ++counters.l2_hits;
     if (use.write) l2_.make_dirty(home.place, part);

@@ -14,6 +14,7 @@ ThreadState& thread_state() {
 }
 
 cudaError_t report(cudaError_t code, Reports reports) {
+  note_result(code);
   if (code != cudaSuccess && reports == Reports::yes) thread_state().last_error = code;
   return code;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/runtime/engine.h"
+#include "emulator/runtime/trace.h"
 
 namespace emulator {
 
@@ -56,13 +57,18 @@ void explain(const std::string& text);  // one line on stderr
 
 // Every entry point runs its body through this: takes the lock, spends the host's time, turns
 // exceptions into errors, keeps the last error. A device that has failed answers with its error.
+// `name`: of the entry point.
 template <typename Body>
-cudaError_t call(Body&& body, Reports reports = Reports::yes) {
+cudaError_t call(Body&& body, Reports reports = Reports::yes,
+                 const char* name = __builtin_FUNCTION()) {
+  const ApiCall api(name);
   const InCall in_call;
   try {
+    if (!start()) return report(cudaErrorInitializationError, reports);
     Lock lock(engine().mutex);
     host_thread.uses_runtime = true;  // not where there is no device
     engine().spend_ns(the_chip().api_ns);
+    need_context(thread_state().device, name, lock);
     const cudaError_t fault = engine().fault(thread_state().device);
     if (fault != cudaSuccess) return report(fault, reports);
     cudaError_t code = body(lock);

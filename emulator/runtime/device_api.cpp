@@ -26,8 +26,11 @@ bool valid(int device) { return device >= 0 && device < the_chip().devices; }
 cudaError_t synchronize(Lock& lock) {
   if (emulator::streams().spoil_captures(cudaStreamCaptureModeRelaxed))
     return cudaErrorStreamCaptureUnsupported;
-  const emulator::OpPtr marker = emulator::streams().all_work(thread_state().device);
+  const int device = thread_state().device;
+  const emulator::OpPtr marker = emulator::streams().all_work(device);
+  const emulator::Time begin = engine().now();
   engine().wait(marker, lock);
+  emulator::tell_wait(emulator::Synchronization::Kind::context, nullptr, device, begin);
   return cudaSuccess;
 }
 
@@ -64,13 +67,19 @@ EMULATOR_API cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
   *flags = cudaDeviceScheduleAuto;
   return cudaSuccess;
 }
-EMULATOR_API cudaError_t cudaDeviceSynchronize() { return call(synchronize); }
+EMULATOR_API cudaError_t cudaDeviceSynchronize() {
+  return call(synchronize, Reports::yes, __func__);
+}
 
 EMULATOR_API cudaError_t cudaDeviceReset() {
   if (!emulator::host_thread.uses_runtime) return cudaSuccess;
+  const emulator::ApiCall api(__func__);
+  const emulator::InCall in_call;
+  if (!emulator::start()) return cudaErrorInitializationError;
   std::unique_lock lock(engine().mutex);
   const int device = thread_state().device;
   if (engine().fault(device) == cudaSuccess) synchronize(lock);
+  emulator::destroy_context(device, lock);
   engine().clear_fault(device);
   emulator::memory().release_all(device);
   thread_state().last_error = cudaSuccess;

@@ -146,6 +146,14 @@ void Engine::catch_up() {
   forget_ended();
 }
 
+Time Engine::settled(int device) const {
+  Time time = now_;
+  for (const OpPtr& op : started_) {
+    if (op->device == device && !op->done) time = std::min(time, op->ready);
+  }
+  return time;
+}
+
 void Engine::forget_ended() {
   std::erase_if(started_, [](const OpPtr& op) { return op->done; });
 }

@@ -21,6 +21,13 @@ class Engine;
 // then `start` runs and sees to it that Engine::end() is called.
 struct Op : std::enable_shared_from_this<Op> {
   int device = 0;
+  struct {  // ids of the call, stream, executable graph and node that it comes from
+    std::uint32_t correlation = 0;
+    std::uint32_t stream = 0;
+    std::uint32_t graph = 0;
+    std::uint64_t node = 0;
+    bool async = false;
+  } origin;
   Time enqueued = 0;  // not before
   Time gap = 0;       // from the end of the last dependency
   std::function<void(Op&, Time)> start;
@@ -55,6 +62,9 @@ class Engine {
   void wait(const OpPtr& op, std::unique_lock<std::mutex>& lock);
   // Runs until the host's time.
   void catch_up();
+  // Before this all that a device does is known: the host's time, or the begin of work that has
+  // not ended.
+  Time settled(int device) const;
   bool finished(const OpPtr& op) const { return op == nullptr || (op->done && op->ended <= now_); }
 
   // The error that ended work on a device; stays until reset.

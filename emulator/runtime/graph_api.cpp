@@ -12,6 +12,7 @@
 using emulator::call;
 using emulator::Graph;
 using emulator::Lock;
+using emulator::Resource;
 using emulator::Stream;
 using emulator::streams;
 using emulator::thread_state;
@@ -33,20 +34,87 @@ Handle* find(const void* handle) {
   return nullptr;
 }
 
+Resource about(Resource::Kind kind, Handle* graph) {
+  Resource resource = emulator::about(kind, thread_state().device);
+  resource.graph = reinterpret_cast<CUgraph>(graph);
+  return resource;
+}
+
 Handle* keep(Handle graph) {
   handles().push_back(std::make_unique<Handle>(std::move(graph)));
   return handles().back().get();
 }
 
-cudaError_t destroy(const void* handle) {
-  return call([&](Lock&) -> cudaError_t {
-    if (find(handle) == nullptr) return cudaErrorInvalidValue;
-    std::erase_if(handles(), [handle](const auto& known) { return known.get() == handle; });
+void forget(const void* handle) {
+  std::erase_if(handles(), [handle](const auto& known) { return known.get() == handle; });
+}
+
+cudaError_t destroy(const void* handle, Resource::Kind kind,
+                    const char* name = __builtin_FUNCTION()) {
+  const auto body = [&](Lock& lock) -> cudaError_t {
+    Handle* const found = find(handle);
+    if (found == nullptr) return cudaErrorInvalidValue;
+    Resource resource = about(kind, found);
+    if (kind == Resource::Kind::exec_destroying)
+      resource.exec = reinterpret_cast<CUgraphExec>(found);
+    emulator::tell_now(resource, lock);
+    forget(handle);
     return cudaSuccess;
-  });
+  };
+  return call(body, emulator::Reports::yes, name);
+}
+
+CUgraphNode handle_of(const Graph::Node& node) {
+  return reinterpret_cast<CUgraphNode>(const_cast<Graph::Node*>(&node));
+}
+
+// A graph of its own, whose nodes are others. `from` and `to` are the handles that are told of.
+std::shared_ptr<Graph> clone(const Graph& graph, Handle* from, Handle* to) {
+  auto copy = std::make_shared<Graph>(graph);
+  copy->id = emulator::next_graph_id();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    Graph::Node& node = copy->nodes[i];
+    node.id = emulator::next_node_id();
+    Resource resource = about(Resource::Kind::node_cloned, to);
+    resource.original_graph = reinterpret_cast<CUgraph>(from);
+    resource.node = handle_of(node);
+    resource.original_node = handle_of(graph.nodes[i]);
+    resource.node_type = static_cast<CUgraphNodeType>(node.type);
+    emulator::tell(resource);
+    if (node.child != nullptr) node.child = clone(*node.child, from, to);
+  }
+  return copy;
+}
+
+cudaError_t instantiate(cudaGraphExec_t* instance, cudaGraph_t graph,
+                        const char* name = __builtin_FUNCTION()) {
+  const auto body = [&](Lock&) -> cudaError_t {
+    Handle* const found = find(graph);
+    if (instance == nullptr || found == nullptr) return cudaErrorInvalidValue;
+    Handle* const exec = keep(nullptr);
+    Resource resource = about(Resource::Kind::exec_creating, found);
+    emulator::tell(resource);
+    *exec = clone(**found, found, exec);
+    (*exec)->exec_id = emulator::next_graph_id();
+    *instance = reinterpret_cast<cudaGraphExec_t>(exec);
+    resource.kind = Resource::Kind::exec_created;
+    resource.exec = reinterpret_cast<CUgraphExec>(exec);
+    emulator::tell(resource);
+    return cudaSuccess;
+  };
+  return call(body, emulator::Reports::yes, name);
 }
 
 }  // namespace
+
+namespace emulator {
+
+const Graph* graph_behind(const void* handle) {
+  const Handle* const found = find(handle);
+  return found == nullptr ? nullptr : found->get();
+}
+
+}  // namespace emulator
 
 extern "C" {
 
@@ -58,6 +126,9 @@ EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamC
     if (stream->capture != nullptr) return cudaErrorIllegalState;
     stream->capture = std::make_shared<emulator::Capture>();
     stream->capture->mode = mode;
+    Handle* const kept = keep(stream->capture->graph);
+    stream->capture->handle = kept;
+    emulator::tell(about(Resource::Kind::graph_created, kept));
     stream->capture_origin = true;
     stream->capture_nodes.clear();
     return cudaSuccess;
@@ -85,10 +156,12 @@ EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* 
     }
     streams().end_capture(capture.get());
     *graph = nullptr;
-    if (capture->invalid) return cudaErrorStreamCaptureInvalidated;
-    if (std::find(joined.begin(), joined.end(), false) != joined.end())
-      return cudaErrorStreamCaptureUnjoined;
-    *graph = reinterpret_cast<cudaGraph_t>(keep(capture->graph));
+    const bool unjoined = std::find(joined.begin(), joined.end(), false) != joined.end();
+    if (capture->invalid || unjoined) {
+      forget(capture->handle);
+      return capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
+    }
+    *graph = static_cast<cudaGraph_t>(capture->handle);
     return cudaSuccess;
   });
 }
@@ -96,22 +169,19 @@ EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* 
 EMULATOR_API cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int) {
   return call([&](Lock&) -> cudaError_t {
     if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = reinterpret_cast<cudaGraph_t>(keep(std::make_shared<Graph>()));
+    Handle* const handle = keep(std::make_shared<Graph>());
+    *graph = reinterpret_cast<cudaGraph_t>(handle);
+    emulator::tell(about(Resource::Kind::graph_created, handle));
     return cudaSuccess;
   });
 }
 EMULATOR_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* instance, cudaGraph_t graph,
                                               unsigned long long) {
-  return call([&](Lock&) -> cudaError_t {
-    const Handle* found = find(graph);
-    if (instance == nullptr || found == nullptr) return cudaErrorInvalidValue;
-    *instance = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(**found)));
-    return cudaSuccess;
-  });
+  return instantiate(instance, graph);
 }
 EMULATOR_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t graph,
-                                                       unsigned long long flags) {
-  return cudaGraphInstantiate(instance, graph, flags);
+                                                       unsigned long long) {
+  return instantiate(instance, graph);
 }
 EMULATOR_API cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t) {
   return call(
@@ -131,8 +201,8 @@ EMULATOR_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaG
                                                     const cudaGraphNode_t* dependencies,
                                                     std::size_t count, cudaGraph_t child) {
   return call([&](Lock&) -> cudaError_t {
-    const Handle* found = find(graph);
-    const Handle* inner = find(child);
+    Handle* found = find(graph);
+    Handle* inner = find(child);
     if (node == nullptr || found == nullptr || inner == nullptr || found == inner ||
         (count > 0 && dependencies == nullptr)) {
       return cudaErrorInvalidValue;
@@ -148,15 +218,26 @@ EMULATOR_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaG
       before.push_back(static_cast<std::size_t>(at - nodes.begin()));
     }
     // The graph as it is now: later changes of `child` do not matter.
-    nodes.push_back({{}, cudaGraphNodeTypeGraph, before, std::make_shared<Graph>(**inner)});
-    *node = reinterpret_cast<cudaGraphNode_t>(&nodes.back());
+    nodes.push_back({{},
+                     cudaGraphNodeTypeGraph,
+                     before,
+                     clone(**inner, inner, found),
+                     emulator::next_node_id(),
+                     emulator::Launched{}});
+    *node = handle_of(nodes.back());
+    Resource resource = about(Resource::Kind::node_created, found);
+    resource.node = *node;
+    resource.node_type = CU_GRAPH_NODE_TYPE_GRAPH;
+    emulator::tell(resource);
     return cudaSuccess;
   });
 }
 
-EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph); }
+EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return destroy(graph, Resource::Kind::graph_destroying);
+}
 EMULATOR_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) {
-  return destroy(instance);
+  return destroy(instance, Resource::Kind::exec_destroying);
 }
 
 EMULATOR_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes,

@@ -27,13 +27,7 @@ std::int64_t real_ns() {
   return now.tv_sec * ns_per_s + now.tv_nsec;
 }
 
-// The host's virtual time, on top of the real time when it was first asked for.
-std::int64_t virtual_ns() {
-  static const std::int64_t begin_ns = real_ns();
-  const Lock lock(engine().mutex);
-  engine().spend_ns(read_ns);
-  return begin_ns + engine().now() / 1000;
-}
+std::int64_t virtual_ns() { return static_cast<std::int64_t>(clock_now(true)); }
 
 int sleep_for(const timespec& time) {
   if (time.tv_nsec < 0 || time.tv_nsec >= ns_per_s || time.tv_sec < 0) return EINVAL;
@@ -46,6 +40,19 @@ int sleep_for(const timespec& time) {
 bool is_virtual() { return host_thread.uses_runtime && !host_thread.in_call; }
 
 }  // namespace
+
+// Virtual time is on top of the real time when it was first asked for.
+std::uint64_t clock_of(Time time) {
+  static const std::int64_t begin_ns = real_ns();
+  return static_cast<std::uint64_t>(begin_ns + time / 1000);
+}
+
+std::uint64_t clock_now(bool costs) {
+  const Lock lock(engine().mutex);
+  if (costs) engine().spend_ns(read_ns);
+  return clock_of(engine().now());
+}
+
 }  // namespace emulator
 
 extern "C" {

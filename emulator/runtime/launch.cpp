@@ -110,12 +110,20 @@ cudaError_t launch(const void* function, Request request, void** args) {
     std::memcpy(grid->params.data() + program.params[i].offset, args[i], program.params[i].size);
   }
   if (request.programmatic && device.chip().major >= 9) {
-    return streams().add_dependent(*stream, grid);
+    return streams().add_dependent(*stream, grid, kernel);
   }
-  return streams().add(*stream, cudaGraphNodeTypeKernel, make_kernel(current, grid));
+  return streams().add(*stream, cudaGraphNodeTypeKernel, make_kernel(current, grid),
+                       {kernel, grid});
 }
 
 }  // namespace
+
+// PTX has no allocated registers: what a full SM leaves each thread, within the ISA's limit.
+int registers_per_thread() {
+  const Chip& chip = the_chip();
+  return static_cast<int>(std::min<std::int64_t>(32, chip.sm_registers / chip.sm_threads));
+}
+
 }  // namespace emulator
 
 using emulator::call;
@@ -129,6 +137,7 @@ extern "C" {
 
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           std::size_t shared, cudaStream_t stream) {
+  const emulator::ApiCall api("cudaLaunchKernel", function);
   return call([&](Lock&) {
     return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false, false},
                             args);
@@ -137,12 +146,14 @@ EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 
 
 EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
                                             std::size_t shared, cudaStream_t stream) {
+  const emulator::ApiCall api("__cudaLaunchKernel", kernel);
   return cudaLaunchKernel(kernel, grid, block, args, shared, stream);
 }
 
 EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                                      void** args, std::size_t shared,
                                                      cudaStream_t stream) {
+  const emulator::ApiCall api("cudaLaunchCooperativeKernel", function);
   return call([&](Lock&) {
     return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true, false},
                             args);
@@ -151,6 +162,7 @@ EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 
 
 EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                              void** args) {
+  const emulator::ApiCall api("cudaLaunchKernelExC", function);
   return call([&](Lock&) -> cudaError_t {
     if (config == nullptr) return cudaErrorInvalidValue;
     Request request{config->gridDim,
@@ -187,9 +199,7 @@ EMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
     attributes->sharedSizeBytes = program.shared_bytes;
     attributes->localSizeBytes = program.local_bytes;
     attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
-    // PTX has no allocated registers: what a full SM leaves each thread, within the ISA's limit.
-    attributes->numRegs =
-        static_cast<int>(std::min<std::int64_t>(32, chip.sm_registers / chip.sm_threads));
+    attributes->numRegs = emulator::registers_per_thread();
     attributes->ptxVersion = static_cast<int>(10 * chip.major + chip.minor);
     attributes->binaryVersion = attributes->ptxVersion;
     attributes->maxDynamicSharedSizeBytes =

@@ -12,6 +12,7 @@
 
 #include "emulator/runtime/call.h"
 #include "emulator/runtime/stream.h"
+#include "emulator/runtime/trace.h"
 
 namespace emulator {
 namespace {
@@ -22,6 +23,10 @@ OpPtr new_op(int device) {
   auto op = std::make_shared<Op>();
   op->device = device;
   op->enqueued = engine().now();
+  if (current_call() != nullptr) {
+    op->origin.correlation = current_call()->site.correlation;
+    op->origin.async = std::strstr(current_call()->site.function, "Async") != nullptr;
+  }
   return op;
 }
 
@@ -111,6 +116,41 @@ void log_counters(const Grid& grid) {
       << "\n";
 }
 
+Place place_of(const void* pointer) {
+  const Allocation* found = memory().live(reinterpret_cast<std::uint64_t>(pointer));
+  if (found == nullptr) return Place::pageable;
+  if (found->on_host()) return Place::pinned;
+  if (found->kind == MemoryKind::managed) return Place::managed;
+  return found->kind == MemoryKind::code ? Place::code : Place::device;
+}
+
+int device_of(const void* pointer, int otherwise) {
+  const Allocation* found = memory().live(reinterpret_cast<std::uint64_t>(pointer));
+  return found == nullptr || found->on_host() ? otherwise : found->device;
+}
+
+void tell_copy(const Op& op, const void* to, const void* from, const CopyShape& shape, Time begin,
+               Time end) {
+  Work work = work_of(op, Work::Kind::copy, begin, end);
+  work.bytes = shape.width * shape.rows;
+  work.from = place_of(from);
+  work.to = place_of(to);
+  work.from_device = device_of(from, op.device);
+  work.to_device = device_of(to, op.device);
+  work.async = op.origin.async;
+  tell_work(work);
+}
+
+void tell_fill(const Op& op, const void* to, std::byte value, const CopyShape& shape, Time begin,
+               Time end) {
+  Work work = work_of(op, Work::Kind::fill, begin, end);
+  work.bytes = shape.width * shape.rows;
+  work.value = static_cast<std::uint32_t>(value);
+  work.to = place_of(to);
+  work.async = op.origin.async;
+  tell_work(work);
+}
+
 }  // namespace
 
 MakeOp make_marker(int device) {
@@ -145,8 +185,9 @@ MakeOp make_copy(int device, void* to, const void* from, CopyShape shape) {
       const Time end = begin + ps(latency) + ps(1e9 * bytes / rate_of(path.route));
       // The latency of one copy overlaps with the transfer of the one before.
       free = begin + ps(1e9 * bytes / rate_of(path.route));
-      engine().at(end, [keep = self.shared_from_this(), to, from, shape, end] {
+      engine().at(end, [keep = self.shared_from_this(), to, from, shape, begin, end] {
         if (keep->done) return;
+        if (listener() != nullptr) tell_copy(*keep, to, from, shape, begin, end);
         move_bytes(to, from, shape);
         note_copy(to, from, shape);
         engine().end(*keep, end);
@@ -161,11 +202,13 @@ MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape
     const OpPtr op = new_op(device);
     op->gap = ps(the_chip().dependent_ns);
     op->start = [to, pattern, shape](Op& self, Time time) {
+      const Time begin = time;
       const double bytes = static_cast<double>(shape.width) * static_cast<double>(shape.rows);
       const Time end =
           time + ps(the_chip().launch_ns / 4 + 1e9 * bytes / the_chip().dram_bytes_per_second);
-      engine().at(end, [keep = self.shared_from_this(), to, pattern, shape, end] {
+      engine().at(end, [keep = self.shared_from_this(), to, pattern, shape, begin, end] {
         if (keep->done) return;
+        if (listener() != nullptr) tell_fill(*keep, to, pattern[0], shape, begin, end);
         for (std::size_t row = 0; row < shape.rows; ++row) {
           std::byte* at = static_cast<std::byte*>(to) + row * shape.to_pitch;
           for (std::size_t i = 0; i < shape.width; ++i) at[i] = pattern[i % pattern.size()];
@@ -209,6 +252,7 @@ MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch) {
       engine().devices()[static_cast<std::size_t>(device)]->launch(
           grid, time, [keep = self.shared_from_this()](Grid& ended, Time end) {
             log_counters(ended);
+            tell_kernel(*keep, ended, end);
             engine().at(end, [keep, end] {
               if (!keep->done) engine().end(*keep, end);
             });
@@ -218,7 +262,9 @@ MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch) {
   };
 }
 
-OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& waits) {
+OpPtr launch_graph(const Graph& graph, const Stream& stream, const std::vector<OpPtr>& waits,
+                   std::uint32_t exec_id) {
+  const int device = stream.device;
   std::vector<OpPtr> ops;
   const Time begin = engine().now() + ps(the_chip().launch_ns);
   const OpPtr last = make_marker(device)();
@@ -226,10 +272,14 @@ OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& wai
     std::vector<OpPtr> dependencies;
     for (const std::size_t index : node.dependencies) dependencies.push_back(ops[index]);
     if (node.child != nullptr) {
-      ops.push_back(launch_graph(*node.child, device, dependencies.empty() ? waits : dependencies));
+      ops.push_back(
+          launch_graph(*node.child, stream, dependencies.empty() ? waits : dependencies, exec_id));
       continue;
     }
     const OpPtr op = node.make();
+    op->origin.stream = stream.id;
+    op->origin.graph = exec_id;
+    op->origin.node = node.id;
     op->enqueued = begin;
     op->gap = ps(dependencies.empty() ? the_chip().dependent_ns : the_chip().graph_node_ns);
     if (dependencies.empty()) dependencies = waits;

@@ -16,11 +16,22 @@ cudaError_t waited(cudaError_t error) {
 }  // namespace
 
 // A function with a stream; its form for a default stream per thread.
-#define PER_THREAD(name, parameters, arguments) \
-  EMULATOR_API cudaError_t name##_ptsz parameters { return name arguments; }
+#define PER_THREAD(name, parameters, arguments)     \
+  EMULATOR_API cudaError_t name##_ptsz parameters { \
+    const emulator::ApiCall api(#name "_ptsz");     \
+    return name arguments;                          \
+  }
+#define PER_THREAD_LAUNCH(name, parameters, arguments) \
+  EMULATOR_API cudaError_t name##_ptsz parameters {    \
+    const emulator::ApiCall api(#name "_ptsz", f);     \
+    return name arguments;                             \
+  }
 // A copy or fill without a stream, by way of the function with one.
-#define PER_THREAD_WAITING(name, parameters, call) \
-  EMULATOR_API cudaError_t name##_ptds parameters { return waited(call); }
+#define PER_THREAD_WAITING(name, parameters, call)  \
+  EMULATOR_API cudaError_t name##_ptds parameters { \
+    const emulator::ApiCall api(#name "_ptds");     \
+    return waited(call);                            \
+  }
 
 extern "C" {
 
@@ -28,10 +39,12 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cu
 EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
                                                  void** args, std::size_t shared,
                                                  cudaStream_t stream) {
+  const emulator::ApiCall api("__cudaLaunchKernel_ptsz", kernel);
   return __cudaLaunchKernel(kernel, grid, block, args, shared, mine(stream));
 }
 EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,
                                                   const void* function, void** args) {
+  const emulator::ApiCall api("cudaLaunchKernelExC_ptsz", function);
   if (config == nullptr) return cudaLaunchKernelExC(config, function, args);
   cudaLaunchConfig_t own = *config;
   own.stream = mine(own.stream);
@@ -39,8 +52,8 @@ EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* conf
 }
 
 // clang-format off
-PER_THREAD(cudaLaunchKernel, (const void* f, dim3 g, dim3 b, void** a, std::size_t n, cudaStream_t s), (f, g, b, a, n, mine(s)))
-PER_THREAD(cudaLaunchCooperativeKernel, (const void* f, dim3 g, dim3 b, void** a, std::size_t n, cudaStream_t s), (f, g, b, a, n, mine(s)))
+PER_THREAD_LAUNCH(cudaLaunchKernel, (const void* f, dim3 g, dim3 b, void** a, std::size_t n, cudaStream_t s), (f, g, b, a, n, mine(s)))
+PER_THREAD_LAUNCH(cudaLaunchCooperativeKernel, (const void* f, dim3 g, dim3 b, void** a, std::size_t n, cudaStream_t s), (f, g, b, a, n, mine(s)))
 PER_THREAD(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void* d), (mine(s), f, d))
 PER_THREAD(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, mine(s)))
 PER_THREAD(cudaEventRecordWithFlags, (cudaEvent_t e, cudaStream_t s, unsigned int f), (e, mine(s), f))
@@ -72,8 +85,8 @@ PER_THREAD_WAITING(cudaMemcpy2D, (void* t, std::size_t tp, const void* f, std::s
 PER_THREAD_WAITING(cudaMemcpyToSymbol, (const void* t, const void* f, std::size_t n, std::size_t o, cudaMemcpyKind k), cudaMemcpyToSymbolAsync(t, f, n, o, k, cudaStreamPerThread))
 PER_THREAD_WAITING(cudaMemcpyFromSymbol, (void* t, const void* f, std::size_t n, std::size_t o, cudaMemcpyKind k), cudaMemcpyFromSymbolAsync(t, f, n, o, k, cudaStreamPerThread))
 // Fills of device memory do not wait.
-EMULATOR_API cudaError_t cudaMemset_ptds(void* p, int v, std::size_t n) { return cudaMemsetAsync(p, v, n, cudaStreamPerThread); }
-EMULATOR_API cudaError_t cudaMemset2D_ptds(void* p, std::size_t q, int v, std::size_t w, std::size_t h) { return cudaMemset2DAsync(p, q, v, w, h, cudaStreamPerThread); }
+EMULATOR_API cudaError_t cudaMemset_ptds(void* p, int v, std::size_t n) { const emulator::ApiCall api("cudaMemset_ptds"); return cudaMemsetAsync(p, v, n, cudaStreamPerThread); }
+EMULATOR_API cudaError_t cudaMemset2D_ptds(void* p, std::size_t q, int v, std::size_t w, std::size_t h) { const emulator::ApiCall api("cudaMemset2D_ptds"); return cudaMemset2DAsync(p, q, v, w, h, cudaStreamPerThread); }
 // clang-format on
 
 }  // extern "C"

@@ -5,7 +5,32 @@
 #include <algorithm>
 #include <map>
 
+#include "emulator/runtime/trace.h"
+
 namespace emulator {
+
+namespace {
+
+void tell_node(const Stream& stream, const Graph::Node& node) {
+  if (current_call() == nullptr) return;
+  Resource resource = about(Resource::Kind::node_created, stream.device);
+  resource.graph = static_cast<CUgraph>(stream.capture->handle);
+  resource.node = reinterpret_cast<CUgraphNode>(const_cast<Graph::Node*>(&node));
+  resource.node_type = static_cast<CUgraphNodeType>(node.type);
+  tell(resource);
+}
+
+}  // namespace
+
+std::uint32_t next_graph_id() {
+  static std::uint32_t count = 0;
+  return ++count;
+}
+
+std::uint64_t next_node_id() {
+  static std::uint64_t count = 0;
+  return ++count;
+}
 
 Streams& streams() {
   static Streams* instance = new Streams();
@@ -22,6 +47,8 @@ Streams::Streams() {
 Stream* Streams::create(int device, unsigned int flags, int priority) {
   streams_.push_back(std::make_unique<Stream>());
   Stream& stream = *streams_.back();
+  static std::uint32_t count = 6;
+  stream.id = ++count;
   stream.device = device;
   stream.flags = flags;
   stream.priority = priority;
@@ -65,10 +92,12 @@ void Streams::submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& 
   std::vector<OpPtr> waits = waits_of(stream);
   waits.insert(waits.end(), more.begin(), more.end());
   stream.last = op;
+  op->origin.stream = stream.id;
   engine().submit(op, waits);
 }
 
-cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& make) {
+cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& make,
+                         const Launched& launched) {
   if (stream.legacy && capturing(stream.device)) return cudaErrorStreamCaptureImplicit;
   if (stream.capture == nullptr) {
     submit(stream, make());
@@ -76,18 +105,22 @@ cudaError_t Streams::add(Stream& stream, cudaGraphNodeType type, const MakeOp& m
   }
   if (stream.capture->invalid) return cudaErrorStreamCaptureInvalidated;
   auto& nodes = stream.capture->graph->nodes;
-  nodes.push_back({make, type, stream.capture_nodes, nullptr});
+  nodes.push_back({make, type, stream.capture_nodes, nullptr, next_node_id(), launched});
   stream.capture_nodes = {nodes.size() - 1};
+  tell_node(stream, nodes.back());
   return cudaSuccess;
 }
 
-cudaError_t Streams::add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch) {
+cudaError_t Streams::add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch,
+                                   const Kernel* kernel) {
   const OpPtr prior = stream.last;
   if (stream.capture != nullptr || prior == nullptr || prior->done || prior->trigger == nullptr) {
-    return add(stream, cudaGraphNodeTypeKernel, make_kernel(stream.device, launch));
+    return add(stream, cudaGraphNodeTypeKernel, make_kernel(stream.device, launch),
+               {kernel, launch});
   }
   launch->prerequisite = std::make_shared<Prerequisite>();
   const OpPtr op = make_kernel(stream.device, launch)();
+  op->origin.stream = stream.id;
   std::vector<OpPtr> waits = waits_of(stream);
   std::replace(waits.begin(), waits.end(), prior, prior->trigger);
   engine().submit(op, waits);
@@ -103,12 +136,14 @@ cudaError_t Streams::add_dependent(Stream& stream, const std::shared_ptr<Grid>& 
 // Into a capture, as a child graph.
 void Streams::launch(Stream& stream, const std::shared_ptr<Graph>& graph) {
   if (stream.capture == nullptr) {
-    stream.last = launch_graph(*graph, stream.device, waits_of(stream));
+    stream.last = launch_graph(*graph, stream, waits_of(stream), graph->exec_id);
     return;
   }
   auto& nodes = stream.capture->graph->nodes;
-  nodes.push_back({{}, cudaGraphNodeTypeGraph, stream.capture_nodes, graph});
+  nodes.push_back(
+      {{}, cudaGraphNodeTypeGraph, stream.capture_nodes, graph, next_node_id(), Launched{}});
   stream.capture_nodes = {nodes.size() - 1};
+  tell_node(stream, nodes.back());
 }
 
 void Streams::end_capture(const Capture* capture) {

@@ -18,26 +18,41 @@ namespace emulator {
 // Makes an op for one execution; graphs call it at every launch.
 using MakeOp = std::function<OpPtr()>;
 
+struct Kernel;
+std::uint32_t next_graph_id();
+std::uint64_t next_node_id();
+
+// What a kernel node runs; null for others.
+struct Launched {
+  const Kernel* kernel = nullptr;
+  std::shared_ptr<const Grid> grid;
+};
+
 struct Graph {
   struct Node {
     MakeOp make;
     cudaGraphNodeType type;
     std::vector<std::size_t> dependencies;
     std::shared_ptr<const Graph> child;  // instead of an op of its own
+    std::uint64_t id = next_node_id();
+    Launched launched;
   };
   std::deque<Node> nodes;  // whose addresses are handles
+  std::uint32_t id = next_graph_id();
+  std::uint32_t exec_id = 0;  // 0: not executable
 };
 
 // A capture that one or more streams take part in.
 struct Capture {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  std::uint64_t id = 0;
+  void* handle = nullptr;  // of the graph
   bool invalid = false;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 };
 
 struct Stream {
   int device = 0;
+  std::uint32_t id = 0;
   unsigned int flags = 0;
   int priority = 0;
   bool legacy = false;
@@ -50,6 +65,7 @@ struct Stream {
 
 struct EventObject {
   int device = 0;
+  std::uint32_t id = 0;
   unsigned int flags = 0;
   OpPtr recorded;
   std::shared_ptr<Capture> capture;
@@ -67,9 +83,11 @@ class Streams {
   bool owns(const Stream* stream) const;
 
   // Adds work to a stream or to the graph that it captures.
-  cudaError_t add(Stream& stream, cudaGraphNodeType type, const MakeOp& make);
+  cudaError_t add(Stream& stream, cudaGraphNodeType type, const MakeOp& make,
+                  const Launched& launched = {});
   // Adds a kernel that may start when the kernel before it allows that.
-  cudaError_t add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch);
+  cudaError_t add_dependent(Stream& stream, const std::shared_ptr<Grid>& launch,
+                            const Kernel* kernel);
   // Adds an op behind all that `stream` must wait for.
   void submit(Stream& stream, const OpPtr& op, const std::vector<OpPtr>& more = {});
   void launch(Stream& stream, const std::shared_ptr<Graph>& graph);
@@ -108,6 +126,7 @@ MakeOp make_fill(int device, void* to, std::vector<std::byte> pattern, CopyShape
 MakeOp make_release(int device, std::shared_ptr<Prerequisite> prerequisite);
 MakeOp make_kernel(int device, std::shared_ptr<const Grid> launch);
 // Launches a graph: an op for each node, after `waits`; returns the one that ends last.
-OpPtr launch_graph(const Graph& graph, int device, const std::vector<OpPtr>& waits);
+OpPtr launch_graph(const Graph& graph, const Stream& stream, const std::vector<OpPtr>& waits,
+                   std::uint32_t exec_id);
 
 }  // namespace emulator

@@ -16,6 +16,8 @@ using emulator::EventObject;
 using emulator::Lock;
 using emulator::Stream;
 using emulator::streams;
+using emulator::Synchronization;
+using emulator::tell_wait;
 using emulator::the_chip;
 using emulator::thread_state;
 using emulator::Time;
@@ -34,22 +36,32 @@ EventObject* find_event(cudaEvent_t handle) {
   return known ? event : nullptr;
 }
 
-cudaError_t create(cudaStream_t* handle, unsigned int flags, int priority) {
-  return call([&](Lock&) -> cudaError_t {
+emulator::Resource about(emulator::Resource::Kind kind, Stream* stream) {
+  emulator::Resource resource = emulator::about(kind, stream->device);
+  resource.stream = reinterpret_cast<CUstream>(stream);
+  return resource;
+}
+
+cudaError_t create(cudaStream_t* handle, unsigned int flags, int priority,
+                   const char* name = __builtin_FUNCTION()) {
+  const auto body = [&](Lock&) -> cudaError_t {
     if (handle == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    *handle = reinterpret_cast<cudaStream_t>(
-        streams().create(thread_state().device, flags, std::clamp(priority, -5, 0)));
+    Stream* stream = streams().create(thread_state().device, flags, std::clamp(priority, -5, 0));
+    *handle = reinterpret_cast<cudaStream_t>(stream);
+    emulator::tell(about(emulator::Resource::Kind::stream_created, stream));
     return cudaSuccess;
-  });
+  };
+  return call(body, emulator::Reports::yes, name);
 }
 
 // Runs `body` with the stream behind a handle.
 template <typename Body>
-cudaError_t with_stream(cudaStream_t handle, Body body) {
-  return call([&](Lock& lock) -> cudaError_t {
+cudaError_t with_stream(cudaStream_t handle, Body body, const char* name = __builtin_FUNCTION()) {
+  const auto found = [&](Lock& lock) -> cudaError_t {
     Stream* stream = streams().find(handle, thread_state().device);
     return stream == nullptr ? cudaErrorInvalidResourceHandle : body(*stream, lock);
-  });
+  };
+  return call(found, emulator::Reports::yes, name);
 }
 
 // Waiting for a stream that captures is an error and spoils the capture.
@@ -83,12 +95,13 @@ EMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsi
   return create(stream, flags, priority);
 }
 EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
-  return call([&](Lock&) -> cudaError_t {
+  return call([&](Lock& lock) -> cudaError_t {
     auto* stream = reinterpret_cast<Stream*>(handle);
     if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread ||
         !streams().owns(stream)) {
       return cudaErrorInvalidResourceHandle;
     }
+    emulator::tell_now(about(emulator::Resource::Kind::stream_destroying, stream), lock);
     streams().destroy(stream);  // its work goes on
     return cudaSuccess;
   });
@@ -96,7 +109,11 @@ EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return with_stream(handle, [](Stream& stream, Lock& lock) {
     const cudaError_t refused = refuse_capture(stream);
-    if (refused == cudaSuccess) engine().wait(last_of(stream), lock);
+    const Time begin = engine().now();
+    if (refused == cudaSuccess) {
+      engine().wait(last_of(stream), lock);
+      tell_wait(Synchronization::Kind::stream, &stream, stream.device, begin);
+    }
     return refused;
   });
 }
@@ -123,6 +140,8 @@ EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t ev
     if (stream.capture != nullptr) return cudaErrorStreamCaptureIsolation;
     if (event->recorded != nullptr)
       streams().submit(stream, emulator::make_marker(stream.device)(), {event->recorded});
+    tell_wait(Synchronization::Kind::stream_wait, &stream, stream.device, engine().now(),
+              event->id);
     return cudaSuccess;
   });
 }
@@ -177,11 +196,14 @@ EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned 
     events().push_back(std::make_unique<EventObject>());
     events().back()->device = thread_state().device;
     events().back()->flags = flags;
+    static std::uint32_t count = 0;
+    events().back()->id = ++count;
     *handle = reinterpret_cast<cudaEvent_t>(events().back().get());
     return cudaSuccess;
   });
 }
 EMULATOR_API cudaError_t cudaEventCreate(cudaEvent_t* handle) {
+  const emulator::ApiCall api(__func__);
   return cudaEventCreateWithFlags(handle, cudaEventDefault);
 }
 EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
@@ -208,6 +230,7 @@ EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t event_handle, cudaStream_t 
 }
 EMULATOR_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                                   unsigned int) {
+  const emulator::ApiCall api(__func__);
   return cudaEventRecord(event, stream);
 }
 EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
@@ -215,7 +238,9 @@ EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     EventObject* event = find_event(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->capture != nullptr) return cudaErrorCapturedEvent;
+    const Time begin = engine().now();
     engine().wait(event->recorded, lock);
+    tell_wait(Synchronization::Kind::event, nullptr, event->device, begin, event->id);
     return cudaSuccess;
   });
 }

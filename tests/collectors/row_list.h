@@ -71,6 +71,8 @@ class RowList : public RowSink {
     return 1;
   }
 
+  void end_range(std::int64_t, std::int64_t) override {}
+
   std::string text(std::int64_t id) const { return texts.at(static_cast<std::size_t>(id - 1)); }
 
   std::vector<std::string> texts;
