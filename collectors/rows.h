@@ -120,6 +120,12 @@ struct CounterRow {
   std::optional<std::string_view> reason;
 };
 
+// Samples of one instruction with one stall reason since the row before it.
+struct PcSampleRow {
+  std::int64_t process_id = 0, device_id = 0, function_id = 0, cubin_crc = 0, pc_offset = 0,
+               reason_id = 0, samples = 0;
+};
+
 struct SampleRow {
   std::int64_t process_id = 0, device_id = 0, time_ns = 0, metric_id = 0;
   std::optional<double> value;

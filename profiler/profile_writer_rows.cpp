@@ -124,6 +124,11 @@ std::int64_t ProfileWriter::add(const SampleRow& r) {
                 r.source);
 }
 
+std::int64_t ProfileWriter::add(const PcSampleRow& r) {
+  return insert(pc_samples_table, r.process_id, r.device_id, r.function_id, r.cubin_crc,
+                r.pc_offset, r.reason_id, r.samples);
+}
+
 std::int64_t ProfileWriter::add(const LossRow& r) {
   return insert(losses_table, r.process_id, r.collector, r.what, r.count, r.from_ns, r.to_ns,
                 r.reason);

@@ -95,6 +95,13 @@ TEST(Merge, CopiesEveryTable) {
   });
   EXPECT_EQ(kernels, (std::vector<std::string>{"gemm<\"bf16\">", "-", "gemm<\"bf16\">", "-"}));
   EXPECT_EQ(domains, (std::vector<std::string>{"-", "step, \"decode\"", "-", "step, \"decode\""}));
+  std::vector<std::int64_t> sampled;
+  both.scan("v_pc_samples", {"function", "pc_offset", "samples"}, [&](const ProfileRow& row) {
+    EXPECT_EQ(row.text(0), "gemm<\"bf16\">");
+    EXPECT_EQ(row.integer(1), 0x1a0);
+    sampled.push_back(row.integer(2));
+  });
+  EXPECT_EQ(sampled, (std::vector<std::int64_t>{42, 42}));
   std::vector<std::int64_t> times;
   both.scan("v_samples", {"time_ns"},
             [&](const ProfileRow& row) { times.push_back(row.integer(0)); });
