@@ -36,6 +36,8 @@ void add_calibrate(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
+void add_merge(CLI::App& app, Context& context);
+void add_profile(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 

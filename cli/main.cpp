@@ -46,6 +46,8 @@ int run_command(int argc, char** argv) {
   add_validate(app, context);
   add_compare(app, context);
   add_export(app, context);
+  add_profile(app, context);
+  add_merge(app, context);
   add_report(app, context);
   add_run(app, context);
   const auto commands = app.get_subcommands({});

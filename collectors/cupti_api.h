@@ -18,42 +18,78 @@
 
 namespace warpmeter {
 
-#define WARPMETER_CUPTI_FUNCTIONS(X)                                                                                \
-  X(cuptiGetVersion)                                                                                                \
-  X(cuptiGetTimestamp) X(cuptiGetDeviceId) X(cuptiGetContextId) X(cuptiGetStreamIdEx) X(                            \
-      cuptiSubscribe_v2) X(cuptiUnsubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain)                            \
-      X(cuptiGetGraphId) X(cuptiGetGraphNodeId) X(cuptiGetGraphExecId) X(cuptiActivityEnable) X(                    \
-          cuptiActivityDisable) X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback)         \
-          X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivityFlushAll) X(            \
-              cuptiActivityFlushPeriod) X(cuptiActivitySetAttribute) X(cuptiActivityEnableRuntimeApi)               \
-              X(cuptiActivityEnableDriverApi) X(cuptiDeviceGetChipName) X(cuptiProfilerInitialize) X(               \
-                  cuptiProfilerDeInitialize) X(cuptiProfilerDeviceSupported)                                        \
-                  X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize) X(                          \
-                      cuptiProfilerHostDeinitialize) X(cuptiProfilerHostConfigAddMetrics)                           \
-                      X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage) X(                  \
-                          cuptiProfilerHostGetNumOfPasses) X(cuptiProfilerHostEvaluateToGpuValues)                  \
-                          X(cuptiProfilerHostGetRangeName) X(cuptiPmSamplingEnable) X(                              \
-                              cuptiPmSamplingDisable) X(cuptiPmSamplingSetConfig) X(cuptiPmSamplingStart)           \
-                              X(cuptiPmSamplingStop) X(cuptiPmSamplingDecodeData) X(                                \
-                                  cuptiPmSamplingGetCounterAvailability) X(cuptiPmSamplingGetCounterDataSize)       \
-                                  X(cuptiPmSamplingCounterDataImageInitialize) X(                                   \
-                                      cuptiPmSamplingGetCounterDataInfo) X(cuptiPmSamplingCounterDataGetSampleInfo) \
-                                      X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) X(                   \
-                                          cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart)                   \
-                                          X(cuptiRangeProfilerStop) X(cuptiRangeProfilerPushRange) X(               \
-                                              cuptiRangeProfilerPopRange) X(cuptiRangeProfilerDecodeData)           \
-                                              X(cuptiRangeProfilerGetCounterDataSize) X(                            \
-                                                  cuptiRangeProfilerCounterDataImageInitialize)                     \
-                                                  X(cuptiRangeProfilerGetCounterDataInfo) X(                        \
-                                                      cuptiRangeProfilerCounterDataGetRangeInfo)                    \
-                                                      X(cuptiPCSamplingEnable) X(cuptiPCSamplingDisable) X(         \
-                                                          cuptiPCSamplingStart) X(cuptiPCSamplingStop)              \
-                                                          X(cuptiPCSamplingGetData) X(                              \
-                                                              cuptiPCSamplingSetConfigurationAttribute)             \
-                                                              X(cuptiPCSamplingGetNumStallReasons) X(               \
-                                                                  cuptiPCSamplingGetStallReasons)                   \
-                                                                  X(cuptiGetSassToSourceCorrelation)                \
-                                                                      X(cuptiGetCubinCrc)
+// clang-format off
+#define WARPMETER_CUPTI_FUNCTIONS(X) \
+  X(cuptiGetVersion) \
+  X(cuptiGetTimestamp) \
+  X(cuptiSetThreadIdType) \
+  X(cuptiGetDeviceId) \
+  X(cuptiGetContextId) \
+  X(cuptiGetStreamIdEx) \
+  X(cuptiSubscribe_v2) \
+  X(cuptiUnsubscribe) \
+  X(cuptiEnableCallback) \
+  X(cuptiEnableDomain) \
+  X(cuptiGetGraphId) \
+  X(cuptiGetGraphNodeId) \
+  X(cuptiGetGraphExecId) \
+  X(cuptiActivityEnable) \
+  X(cuptiActivityDisable) \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityRegisterTimestampCallback) \
+  X(cuptiActivityGetNextRecord) \
+  X(cuptiActivityGetNumDroppedRecords) \
+  X(cuptiActivityFlushAll) \
+  X(cuptiActivitySetAttribute) \
+  X(cuptiActivityEnableRuntimeApi) \
+  X(cuptiActivityEnableDriverApi) \
+  X(cuptiDeviceGetChipName) \
+  X(cuptiProfilerInitialize) \
+  X(cuptiProfilerDeInitialize) \
+  X(cuptiProfilerDeviceSupported) \
+  X(cuptiProfilerGetCounterAvailability) \
+  X(cuptiProfilerHostInitialize) \
+  X(cuptiProfilerHostDeinitialize) \
+  X(cuptiProfilerHostConfigAddMetrics) \
+  X(cuptiProfilerHostGetConfigImageSize) \
+  X(cuptiProfilerHostGetConfigImage) \
+  X(cuptiProfilerHostGetNumOfPasses) \
+  X(cuptiProfilerHostEvaluateToGpuValues) \
+  X(cuptiProfilerHostGetRangeName) \
+  X(cuptiPmSamplingEnable) \
+  X(cuptiPmSamplingDisable) \
+  X(cuptiPmSamplingSetConfig) \
+  X(cuptiPmSamplingStart) \
+  X(cuptiPmSamplingStop) \
+  X(cuptiPmSamplingDecodeData) \
+  X(cuptiPmSamplingGetCounterAvailability) \
+  X(cuptiPmSamplingGetCounterDataSize) \
+  X(cuptiPmSamplingCounterDataImageInitialize) \
+  X(cuptiPmSamplingGetCounterDataInfo) \
+  X(cuptiPmSamplingCounterDataGetSampleInfo) \
+  X(cuptiRangeProfilerEnable) \
+  X(cuptiRangeProfilerDisable) \
+  X(cuptiRangeProfilerSetConfig) \
+  X(cuptiRangeProfilerStart) \
+  X(cuptiRangeProfilerStop) \
+  X(cuptiRangeProfilerPushRange) \
+  X(cuptiRangeProfilerPopRange) \
+  X(cuptiRangeProfilerDecodeData) \
+  X(cuptiRangeProfilerGetCounterDataSize) \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo) \
+  X(cuptiRangeProfilerCounterDataGetRangeInfo) \
+  X(cuptiPCSamplingEnable) \
+  X(cuptiPCSamplingDisable) \
+  X(cuptiPCSamplingStart) \
+  X(cuptiPCSamplingStop) \
+  X(cuptiPCSamplingGetData) \
+  X(cuptiPCSamplingSetConfigurationAttribute) \
+  X(cuptiPCSamplingGetNumStallReasons) \
+  X(cuptiPCSamplingGetStallReasons) \
+  X(cuptiGetSassToSourceCorrelation) \
+  X(cuptiGetCubinCrc)
+// clang-format on
 
 // Each as cupti's headers document it.
 struct CuptiApi {

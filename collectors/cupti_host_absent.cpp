@@ -3,6 +3,7 @@
 // In place of cupti_host.cpp and breakdown.cpp where the toolkit has no CUPTI headers.
 #include "collectors/breakdown.h"
 #include "collectors/cupti_host.h"
+#include "collectors/probe.h"
 #include "core/error.h"
 
 namespace warpmeter {
@@ -39,5 +40,10 @@ std::size_t ChipHost::max_metrics_per_pass() const { return 0; }
 bool ChipHost::lists(std::string_view) const { return false; }
 std::string ChipHost::unit(const std::string&) const { return ""; }
 CounterConfig ChipHost::configure(const std::vector<std::string>&) const { return {}; }
+
+
+std::vector<ProbeResult> probe_counters(std::chrono::milliseconds) {
+  return {{"", 0, "warpmeter was built without CUPTI's headers"}};
+}
 
 }  // namespace warpmeter

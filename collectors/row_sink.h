@@ -22,11 +22,16 @@ class RowSink {
   virtual std::int64_t add(const SetRow& row) = 0;
   virtual std::int64_t add(const SynchronizationRow& row) = 0;
   virtual std::int64_t add(const ApiRow& row) = 0;
+  virtual std::int64_t add(const GraphNodeRow& row) = 0;
   virtual std::int64_t add(const RangeRow& row) = 0;
   virtual std::int64_t add(const CounterRow& row) = 0;
   virtual std::int64_t add(const SampleRow& row) = 0;
+  virtual std::int64_t add(const PcSampleRow& row) = 0;
   virtual std::int64_t add(const LossRow& row) = 0;
   virtual std::int64_t add(const ImageRow& row) = 0;
+
+  // Gives a range its end that was written without one; `id` is what add() returned, not 0.
+  virtual void end_range(std::int64_t id, std::int64_t end_ns) = 0;
 };
 
 }  // namespace warpmeter

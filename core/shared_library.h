@@ -13,6 +13,9 @@ class SharedLibrary {
   // An empty one, with `why` set ("libx.so.1 not found"), if the loader does not find `name`.
   static SharedLibrary open(const char* name, std::string& why);
 
+  // The file that the loader took; the name if it does not say.
+  std::string path() const;
+
   explicit operator bool() const { return handle_ != nullptr; }
 
   // Null if the library has no such symbol; the first such one is missing().
@@ -27,6 +30,7 @@ class SharedLibrary {
   void* find(const char* symbol) const;
 
   void* handle_ = nullptr;
+  std::string name_;
   mutable const char* missing_ = nullptr;
 };
 

@@ -10,13 +10,14 @@
 
 namespace warpmeter {
 
+struct NvmlApi;
+
 // "0000:07:00.0": four-digit domain, lower case, from any of the spellings in use (the runtime's,
 // NVML's eight-digit domain). Throws InputError on anything else.
 std::string normal_pci_id(std::string_view text);
 
-// The driver's management library, opened at run time because it comes with the driver and not with
-// the toolkit. Declared here by hand from its documented C interface (nvml.h, API version 2).
-// Devices are named by normal PCI id, because NVML's numbering is not CUDA's.
+// Facts and states of devices by NVML (nvml_api.h). Devices are named by normal PCI id, because
+// NVML's numbering is not CUDA's.
 class Nvml {
  public:
   // Null if the library is missing or does not start; `why` then says so. Opened once per process.
@@ -34,13 +35,11 @@ class Nvml {
   std::optional<std::string> virtualization(const std::string& device) const;
   std::optional<bool> persistence(const std::string& device) const;
 
-  struct Functions;
-
  private:
-  explicit Nvml(const Functions& functions) : functions_(functions) {}
+  explicit Nvml(const NvmlApi& api) : api_(api) {}
   void* handle(const std::string& device) const;
 
-  const Functions& functions_;
+  const NvmlApi& api_;
 };
 
 }  // namespace warpmeter

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "core/error.h"
+#include "profiler/attribute_ranges.h"
+#include "profiler/attribute_samples.h"
 #include "profiler/profile_reader.h"
 #include "profiler/profile_writer.h"
 #include "profiler/schema.h"
@@ -144,7 +146,7 @@ void add_losses(const std::vector<ShardFacts>& shards, ProfileWriter& writer) {
     const std::string name = shard.file.filename().string();
     LossRow loss;
     loss.collector = "merge";
-    if (shard.without_offset != 0) {
+    if (shard.without_offset != 0 && shards.size() > 1) {
       const std::string reason = name + ": times are as the process's clock gave them";
       loss.what = "clock offset";
       loss.count = shard.without_offset;
@@ -175,6 +177,11 @@ class ShardMerge {
     connection_.execute("BEGIN");
     copy();
     connection_.execute("COMMIT; DETACH shard; BEGIN;");
+  }
+
+  void attribute(ProfileWriter& writer) {
+    attribute_ranges(connection_);
+    attribute_samples(connection_, writer);
   }
 
   void put_shards(const std::vector<ShardFacts>& shards) {
@@ -250,7 +257,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
   for (const auto& file : shards) facts.push_back(look_at(file));
   check_compatible(facts);
   ProfileWriter writer(out, merged_header(facts, tool));
-  if (facts.size() > 1) add_losses(facts, writer);
+  add_losses(facts, writer);
   std::map<std::string, std::int64_t, std::less<>> rows;
   std::filesystem::path at = out;
   try {
@@ -261,6 +268,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
     }
     at = out;
     merge.put_shards(facts);
+    merge.attribute(writer);
     rows = merge.counts();
   } catch (const sqlite::Error& error) {
     throw InputError(

@@ -35,12 +35,23 @@ void ProfileWriter::discard() {
   ::unlink((name + "-journal").c_str());
 }
 
+void ProfileWriter::set_provenance(const Json& provenance) {
+  State& state = *state_;
+  if (!state.failure.empty()) return;
+  try {
+    state.put_meta("provenance", provenance);
+  } catch (const sqlite::Error& error) {
+    state.break_off(error);
+  }
+}
+
 void ProfileWriter::flush() {
   State& state = *state_;
   if (!state.failure.empty()) return;
   try {
     state.connection.execute("COMMIT; BEGIN;");
     state.unflushed.fill(0);
+    state.unflushed_ends = 0;
   } catch (const sqlite::Error& error) {
     state.break_off(error);
   }

@@ -57,12 +57,19 @@ class ProfileWriter final : public RowSink {
   std::int64_t add(const SetRow& row) override;
   std::int64_t add(const SynchronizationRow& row) override;
   std::int64_t add(const ApiRow& row) override;
+  std::int64_t add(const GraphNodeRow& row) override;
   std::int64_t add(const RangeRow& row) override;
   std::int64_t add(
       const CounterRow& row) override;  // a value that is not finite becomes null with a reason
   std::int64_t add(const SampleRow& row) override;
+  std::int64_t add(const PcSampleRow& row) override;
   std::int64_t add(const LossRow& row) override;
   std::int64_t add(const ImageRow& row) override;
+  // Lost, and counted as "ends of ranges", after the disk was full.
+  void end_range(std::int64_t id, std::int64_t end_ns) override;
+
+  // Replaces `provenance` in meta.
+  void set_provenance(const Json& provenance);
 
   void flush();
 

@@ -95,6 +95,10 @@ std::int64_t ProfileWriter::add(const ApiRow& r) {
                 r.result, r.range_id);
 }
 
+std::int64_t ProfileWriter::add(const GraphNodeRow& r) {
+  return insert(graph_nodes_table, r.process_id, r.node, r.source_node, r.thread, r.time_ns);
+}
+
 std::int64_t ProfileWriter::add(const RangeRow& r) {
   return insert(ranges_table, r.process_id, r.thread, r.domain_id, r.name_id, r.category_id,
                 r.payload, r.kind, r.start_ns, r.end_ns, r.parent_id);
@@ -109,14 +113,20 @@ std::int64_t ProfileWriter::add(const CounterRow& row) {
   }
   if (!r.value && !r.reason)
     throw InputError("cannot write a row of counters: a value of null needs a reason");
-  return insert(counters_table, r.kernel_id, r.range_id, r.device_id, r.metric_id, r.value, r.unit,
-                r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict, r.reason);
+  return insert(counters_table, r.kernel_id, r.shape_id, r.range_id, r.device_id, r.metric_id,
+                r.value, r.unit, r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict,
+                r.reason);
 }
 
 std::int64_t ProfileWriter::add(const SampleRow& r) {
   const auto value = r.value && std::isfinite(*r.value) ? r.value : std::nullopt;
   return insert(samples_table, r.process_id, r.device_id, r.time_ns, r.metric_id, value, r.unit,
                 r.source);
+}
+
+std::int64_t ProfileWriter::add(const PcSampleRow& r) {
+  return insert(pc_samples_table, r.process_id, r.device_id, r.function_id, r.cubin_crc,
+                r.pc_offset, r.reason_id, r.samples);
 }
 
 std::int64_t ProfileWriter::add(const LossRow& r) {
@@ -128,6 +138,17 @@ std::int64_t ProfileWriter::add(const ImageRow& r) {
   const std::string hash = image_hash(r.data);
   return insert(images_table, r.process_id, r.device_id, r.chip, r.kind,
                 static_cast<std::int64_t>(r.data.size()), std::string_view(hash), r.data);
+}
+
+void ProfileWriter::end_range(std::int64_t id, std::int64_t end_ns) {
+  State& state = *state_;
+  ++state.unflushed_ends;
+  if (!state.failure.empty()) return state.lose_ends();
+  try {
+    state.end_range.bind(end_ns, id).run();
+  } catch (const sqlite::Error& error) {
+    state.break_off(error);
+  }
 }
 
 std::string image_hash(std::span<const std::byte> data) {

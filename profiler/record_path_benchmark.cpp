@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "collectors/record_pool.h"
+#include "collectors/record_rows.h"
 #include "profiler/profile_writer.h"
-#include "profiler/record_rows.h"
 
 namespace warpmeter {
 namespace {

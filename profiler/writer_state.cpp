@@ -55,6 +55,7 @@ void ProfileWriter::State::prepare() {
   for (int table = strings_table; table < table_count; ++table)
     inserts[table] = connection.prepare_persistent(insert_sql(profile_tables()[table]));
   find_string = connection.prepare_persistent("SELECT id FROM strings WHERE text = ?");
+  end_range = connection.prepare_persistent("UPDATE ranges SET end_ns = ? WHERE id = ?");
   std::string where;
   for (const Column& column : profile_table("shapes").columns)
     if (column.role != Role::own_id)
@@ -69,6 +70,10 @@ void ProfileWriter::State::put_meta(std::string_view key, const Json& value) {
       .run();
 }
 
+void ProfileWriter::State::lose_ends() {
+  if (unflushed_ends != 0) lost["ends of ranges"] += std::exchange(unflushed_ends, 0);
+}
+
 // All rows since the last flush are gone, and all that will come: they are counted.
 void ProfileWriter::State::break_off(const sqlite::Error& error) {
   failure = error.what();
@@ -78,6 +83,7 @@ void ProfileWriter::State::break_off(const sqlite::Error& error) {
       lost[std::string(profile_tables()[table].name)] += unflushed[table];
     unflushed[table] = 0;
   }
+  lose_ends();
   try {
     if (connection.in_transaction()) connection.execute("ROLLBACK");
   } catch (const sqlite::Error&) {
@@ -128,6 +134,7 @@ void ProfileWriter::State::close() {
   for (sqlite::Statement& insert : inserts) insert = sqlite::Statement();
   find_string = sqlite::Statement();
   find_shape = sqlite::Statement();
+  end_range = sqlite::Statement();
   connection.close();
 }
 

@@ -26,8 +26,10 @@ enum TableIndex : int {
   sets_table,
   synchronizations_table,
   api_table,
+  graph_nodes_table,
   counters_table,
   samples_table,
+  pc_samples_table,
   losses_table,
   images_table,
   table_count
@@ -63,7 +65,8 @@ struct ProfileWriter::State {
   std::array<sqlite::Statement, table_count> inserts;
   std::array<std::int64_t, table_count> last_id{};
   std::array<std::int64_t, table_count> unflushed{};
-  sqlite::Statement find_string, find_shape;
+  std::int64_t unflushed_ends = 0;
+  sqlite::Statement find_string, find_shape, end_range;
   std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>> strings;
   std::size_t cached_text = 0;
   std::unordered_map<Shape, std::int64_t, ShapeHash> shapes;
@@ -76,6 +79,7 @@ struct ProfileWriter::State {
   void prepare();
   void put_meta(std::string_view key, const Json& value);
   void lose(int table) { ++lost[std::string(profile_tables()[table].name)]; }
+  void lose_ends();
   void break_off(const sqlite::Error& error);
   std::int64_t lookup(sqlite::Statement& statement);  // 0: not there, or the recording ended
   void write_losses();

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "collectors/record_pool.h"
+#include "collectors/record_rows.h"
 #include "profiler/profile_reader.h"
-#include "profiler/record_rows.h"
 #include "tests/profiler/planted.h"
 
 namespace warpmeter {
@@ -148,7 +148,7 @@ TEST(NameTable, IsBounded) {
   EXPECT_EQ(names.intern("b"), a + 1);
   EXPECT_EQ(names.intern("a"), a);
   EXPECT_EQ(names.intern("c"), NameTable::overflow);
-  EXPECT_EQ(names.name(a), "a");
+  EXPECT_EQ(names.text(a), "a");
   NameTable small(100, 10);
   EXPECT_EQ(small.intern(std::string(11, 'x')), NameTable::overflow);
   EXPECT_EQ(small.overflowed(), 1u);

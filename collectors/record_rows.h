@@ -12,7 +12,7 @@
 
 #include "collectors/record.h"
 #include "collectors/record_pool.h"
-#include "profiler/profile_writer.h"
+#include "collectors/row_sink.h"
 
 namespace warpmeter {
 
@@ -25,8 +25,9 @@ class NameTable {
   explicit NameTable(std::size_t max_names = 1 << 20, std::size_t max_bytes = 64 << 20);
 
   std::uint32_t intern(std::string_view name);
-  std::string name(std::uint32_t id) const;  // Throws std::out_of_range.
-  std::uint64_t overflowed() const;          // calls that got `overflow`
+  // Stays valid as long as the table. Throws std::out_of_range.
+  std::string_view text(std::uint32_t id) const;
+  std::uint64_t overflowed() const;  // calls that got `overflow`
 
  private:
   struct Hash {
@@ -47,8 +48,8 @@ class NameTable {
 // correlations to 64 bits, devices' ordinals to ids, times checked. The writer's thread.
 class KernelRows {
  public:
-  // `device_ids` by ordinal: the ids that ProfileWriter::add(DeviceRow) gave.
-  KernelRows(ProfileWriter& writer, const NameTable& names, std::int64_t process_id,
+  // `device_ids` by ordinal: the ids that RowSink::add(DeviceRow) gave.
+  KernelRows(RowSink& sink, const NameTable& names, std::int64_t process_id,
              std::vector<std::int64_t> device_ids);
 
   // Replaces `rows` by those of `records`, in order. A record whose device is not known is left out
@@ -56,7 +57,7 @@ class KernelRows {
   // with null times and is counted.
   void convert(std::span<const KernelRecord> records, std::vector<KernelRow>& rows);
 
-  // Adds what was counted to the writer's losses and starts again from 0.
+  // Adds what was counted to the losses and starts again from 0.
   void report(const DroppedRecords& dropped);
 
   // Shared with the records of API calls, so that both sides of a launch get the same id.
@@ -66,7 +67,7 @@ class KernelRows {
   std::int64_t shape_id(const KernelRecord& record);
   void lose(const char* what, std::uint64_t count, const char* reason);
 
-  ProfileWriter& writer_;
+  RowSink& sink_;
   const NameTable& names_;
   const std::int64_t process_id_;
   const std::vector<std::int64_t> device_ids_;

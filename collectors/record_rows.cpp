@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the warpmeter authors
-#include "profiler/record_rows.h"
+#include "collectors/record_rows.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace warpmeter {
 namespace {
@@ -67,7 +68,7 @@ std::uint32_t NameTable::intern(std::string_view name) {
   return id;
 }
 
-std::string NameTable::name(std::uint32_t id) const {
+std::string_view NameTable::text(std::uint32_t id) const {
   const std::lock_guard lock(mutex_);
   return *names_.at(id);
 }
@@ -77,9 +78,9 @@ std::uint64_t NameTable::overflowed() const {
   return overflowed_;
 }
 
-KernelRows::KernelRows(ProfileWriter& writer, const NameTable& names, std::int64_t process_id,
+KernelRows::KernelRows(RowSink& sink, const NameTable& names, std::int64_t process_id,
                        std::vector<std::int64_t> device_ids)
-    : writer_(writer),
+    : sink_(sink),
       names_(names),
       process_id_(process_id),
       device_ids_(std::move(device_ids)),
@@ -90,8 +91,8 @@ std::int64_t KernelRows::shape_id(const KernelRecord& record) {
   if (cached.id != 0 && same_shape(cached.record, record)) return cached.id;
   if (record.name >= name_ids_.size()) name_ids_.resize(record.name + 1);
   std::int64_t& name_id = name_ids_[record.name];
-  if (name_id == 0) name_id = writer_.string(names_.name(record.name));
-  cached = {record, writer_.shape(shape_of(record, name_id))};
+  if (name_id == 0) name_id = sink_.string(names_.text(record.name));
+  cached = {record, sink_.shape(shape_of(record, name_id))};
   return cached.id;
 }
 
@@ -132,7 +133,7 @@ void KernelRows::lose(const char* what, std::uint64_t count, const char* reason)
   loss.what = what;
   loss.count = static_cast<std::int64_t>(count);
   loss.reason = reason;
-  writer_.add(loss);
+  sink_.add(loss);
 }
 
 void KernelRows::report(const DroppedRecords& dropped) {
@@ -145,7 +146,7 @@ void KernelRows::report(const DroppedRecords& dropped) {
     loss.from_ns = static_cast<std::int64_t>(dropped.from_ns);
     loss.to_ns = static_cast<std::int64_t>(dropped.to_ns);
     loss.reason = "all buffers were full";
-    writer_.add(loss);
+    sink_.add(loss);
   }
   lose("kernels", std::exchange(without_device_, 0), "of a device that is not known");
   lose("times of kernels", std::exchange(without_time_, 0),

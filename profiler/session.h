@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the warpmeter authors
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "collectors/collector.h"
+#include "profiler/inject_options.h"
+
+namespace warpmeter {
+
+class ActivityCollector;
+class NvtxCollector;
+class ProfileWriter;
+struct CuptiApi;
+class Subscription;
+
+// The profiler inside one process: its collectors, and a thread that writes what they have into a
+// shard, FOLDER/PID.profile.sqlite. Never destroyed: other threads may be in a callback of ours
+// when the process ends. Nothing here throws, prints or handles signals; what goes wrong is written
+// into FOLDER/PID.note, and the process goes on without us.
+class Session {
+ public:
+  // That of this process; null if there is none (not asked for, filtered out, or it has failed).
+  // Made at the first call in a process, also in a forked child that gets here.
+  static Session* current() noexcept;
+
+  // The same, but never made: null in a forked child that has not come to current().
+  static Session* existing() noexcept;
+
+  // CUDA is being initialized in this process: by the thread that does it.
+  void cuda_starts() noexcept;
+
+  // NVTX is about to call us in any thread: ranges are kept from here on.
+  void nvtx_starts() noexcept;
+
+  // The process ends: flushes, waits for the writer for a bounded time.
+  void finish() noexcept;
+
+ private:
+  explicit Session(InjectOptions options);
+  void run() noexcept;
+  void write();
+  void tick();
+  void open_store();
+  void learn_devices();
+  void follow_control_file();
+  void arm(bool on);
+  void on_awaited_range() noexcept;
+  void refuse(const std::string& collector, const std::string& why);
+  void put_provenance();
+  void add_nvtx();
+  void answer_range();
+  bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
+  std::size_t drain();
+
+  const InjectOptions options_;
+  std::int64_t started_ns_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  bool stop_ = false, finished_ = false;
+  bool range_came_ = false, range_answered_ = false;  // the one that is waited for
+  std::atomic<bool> cuda_{false};                     // CUPTI is open
+  std::atomic<bool> nvtx_{false};                     // NVTX calls us
+
+  // The thread that starts CUDA makes these, before cuda_ is set; then the writer owns them.
+  std::unique_ptr<CuptiApi> cupti_;
+  std::unique_ptr<Subscription> subscription_;
+  std::unique_ptr<ActivityCollector> timeline_;
+  std::string cupti_path_;
+
+  // The writer's.
+  std::unique_ptr<ProfileWriter> store_;
+  std::vector<std::unique_ptr<Collector>> collectors_;  // beside the timeline
+  Target target_;
+  bool armed_ = false, devices_known_ = false, nvtx_known_ = false;
+  std::int64_t armed_since_ns_ = 0, disarm_at_ns_ = 0;
+  std::string control_;
+  std::mutex refused_mutex_;
+  Json refused_ = Json::object();
+};
+
+// One line into FOLDER/PID.note; never throws.
+void leave_note(const std::filesystem::path& folder, const std::string& line) noexcept;
+
+}  // namespace warpmeter
