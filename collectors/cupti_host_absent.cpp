@@ -41,7 +41,6 @@ bool ChipHost::lists(std::string_view) const { return false; }
 std::string ChipHost::unit(const std::string&) const { return ""; }
 CounterConfig ChipHost::configure(const std::vector<std::string>&) const { return {}; }
 
-
 std::vector<ProbeResult> probe_counters(std::chrono::milliseconds) {
   return {{"", 0, "warpmeter was built without CUPTI's headers"}};
 }

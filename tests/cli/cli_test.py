@@ -107,7 +107,23 @@ class Measuring(Commands):
 
     def test_doctor_speaks_json(self):
         document = json.loads(self.run_program("doctor", "--json").stdout)
-        self.assertEqual({check["status"] for check in document["host"]} - {"ok", "limited", "missing"}, set())
+        for checks in document["host"], document["gpu"]:
+            self.assertEqual({check["status"] for check in checks} - {"ok", "limited", "missing"}, set())
+
+    def test_doctor_says_what_counters_there_are(self):
+        environment = {**os.environ, "WARPMETER_CUPTI": "/nowhere/libcupti.so.13", "NSYS_PROFILING_SESSION_ID": "1"}
+        document = json.loads(self.run_program("doctor", "--json", env=environment).stdout)
+        details = {}
+        for check in document["gpu"]:
+            details.setdefault(check["name"], []).append(check["detail"])
+        self.assertIn("/nowhere/libcupti.so.13", details["CUPTI"][0])
+        self.assertIn("/nowhere/libcupti.so.13", details["CUPTI places"][0])
+        self.assertIn("Nsight Systems is at work here: NSYS_PROFILING_SESSION_ID is set", details["other tools"])
+        self.assertIn(details["counters"], (["none"], ["GPM"]))  # without a driver, or with one of Hopper or newer
+        for collector in ("timeline", "range", "pm", "pc"):
+            self.assertIn("not to be told: ", details["without " + collector][0])
+        for name in ("CUDA driver", "permission", "GPM", "NVML", "GPUs"):
+            self.assertEqual(len(details[name]), 1, name)
 
     def interrupt(self, how):
         """Starts a long run, waits until the journal holds a campaign, sends the signal. Returns (status, standard error)."""
