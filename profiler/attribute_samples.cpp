@@ -11,9 +11,9 @@
 #include <string>
 
 #include "collectors/catalogue.h"
-#include "collectors/row_sink.h"
 #include "core/json.h"
 #include "profiler/deconvolution.h"
+#include "profiler/schema.h"
 #include "profiler/sqlite.h"
 
 namespace warpmeter {
@@ -100,8 +100,10 @@ void read_launches(sqlite::Connection& connection, std::int64_t device, const ch
 
 class Attribution {
  public:
-  Attribution(sqlite::Connection& connection, RowSink& sink)
-      : connection_(connection), sink_(sink) {}
+  explicit Attribution(sqlite::Connection& connection)
+      : connection_(connection),
+        counter_(connection.prepare(insert_sql(profile_table("counters")))),
+        loss_(connection.prepare(insert_sql(profile_table("losses")))) {}
 
   void add(const Sampled& sampled) {
     const Samples samples = read_samples(connection_, sampled);
@@ -135,36 +137,40 @@ class Attribution {
  private:
   void write(const Sampled& sampled, std::int64_t shape, const LogicalMetric& metric,
              const GroupValue& value, const std::vector<std::int64_t>& shapes) {
-    CounterRow row;
-    row.shape_id = shape;
-    row.device_id = sampled.device;
-    row.metric_id = sink_.string(metric.id);
-    row.value = value.value;
-    row.low = value.low;
-    row.high = value.high;
-    if (value.low) row.level = default_level;
-    row.unit = to_string(metric.unit);
-    row.source = "pm";
-    row.scope = "device";
-    row.verdict = to_string(value.verdict);
     std::string reason = value.reason;
     if (value.confused_with && shapes[std::size_t(*value.confused_with)] >= 0)
       reason += fmt::format(" (shape {})", shapes[std::size_t(*value.confused_with)]);
-    if (!reason.empty()) row.reason = reason;
-    sink_.add(row);
+    const auto level = value.low ? std::optional(default_level) : std::nullopt;
+    const auto said = reason.empty() ? std::nullopt : std::optional<std::string_view>(reason);
+    counter_
+        .bind(nullptr, nullptr, shape, nullptr, sampled.device, string_id(metric.id), value.value,
+              to_string(metric.unit), std::string_view("pm"), std::string_view("device"), nullptr,
+              value.low, value.high, level, to_string(value.verdict), said)
+        .run();
   }
 
   void lose(const Sampled& sampled, std::int64_t count, std::string_view reason) {
-    sink_.add(LossRow{sampled.process, "merge", "samples", count, {}, {}, reason});
+    loss_
+        .bind(nullptr, sampled.process, std::string_view("merge"), std::string_view("samples"),
+              count, nullptr, nullptr, reason)
+        .run();
+  }
+
+  // Metrics that were sampled are there already.
+  std::int64_t string_id(std::string_view text) {
+    sqlite::Statement find = connection_.prepare("SELECT id FROM main.strings WHERE text = ?");
+    find.bind(text);
+    find.step();
+    return find.integer(0);
   }
 
   sqlite::Connection& connection_;
-  RowSink& sink_;
+  sqlite::Statement counter_, loss_;
 };
 
 }  // namespace
 
-void attribute_samples(sqlite::Connection& connection, RowSink& sink) {
+void attribute_samples(sqlite::Connection& connection) {
   std::vector<Sampled> all;
   sqlite::Statement rows = connection.prepare(
       "SELECT DISTINCT device_id, process_id FROM main.samples WHERE source = 'pm' ORDER BY 1, 2");
@@ -174,7 +180,7 @@ void attribute_samples(sqlite::Connection& connection, RowSink& sink) {
   connection.execute(
       "DELETE FROM main.counters WHERE source = 'pm' AND shape_id IS NOT NULL AND device_id IN "
       "(SELECT device_id FROM main.samples WHERE source = 'pm')");
-  Attribution attribution(connection, sink);
+  Attribution attribution(connection);
   for (const Sampled& sampled : all) attribution.add(sampled);
   const std::string text = attribution.described.dump();
   connection.prepare("INSERT OR REPLACE INTO main.meta VALUES('pm_attribution', ?)")

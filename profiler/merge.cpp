@@ -179,9 +179,9 @@ class ShardMerge {
     connection_.execute("COMMIT; DETACH shard; BEGIN;");
   }
 
-  void attribute(ProfileWriter& writer) {
+  void attribute() {
     attribute_ranges(connection_);
-    attribute_samples(connection_, writer);
+    attribute_samples(connection_);
   }
 
   void put_shards(const std::vector<ShardFacts>& shards) {
@@ -268,7 +268,7 @@ std::map<std::string, std::int64_t, std::less<>> merge_profiles(
     }
     at = out;
     merge.put_shards(facts);
-    merge.attribute(writer);
+    merge.attribute();
     rows = merge.counts();
   } catch (const sqlite::Error& error) {
     throw InputError(

@@ -63,7 +63,7 @@ std::map<std::pair<std::string, std::string>, Row> read_rows(const std::filesyst
       [&](const ProfileRow& row) {
         EXPECT_EQ(row.text(7), "pm");
         EXPECT_FALSE(row.optional_integer(8));
-        if (row.optional_real(3)) EXPECT_EQ(row.optional_real(9), 0.9);
+        EXPECT_EQ(row.optional_real(3).has_value(), row.optional_real(9) == 0.9);
         const bool fresh =
             out.try_emplace({std::string(row.text(0)), std::string(row.text(1))},
                             Row{row.optional_real(2), row.optional_real(3), row.optional_real(4),
