@@ -141,7 +141,7 @@ void add_profile(CLI::App& app, Context& context) {
       "profile",
       "timeline and counters of an unmodified program and its children: profile -- CMD ARGS");
   auto options = std::make_shared<ProfileOptions>();
-  options->inject.collect = {"timeline", "nvtx"};
+  options->inject.collect = {"timeline", "nvtx", "nvml", "pm"};
   command->add_option("CMD", options->command, "the program and its arguments, after --")
       ->required()
       ->expected(-1);

@@ -14,7 +14,10 @@ namespace warpmeter {
 // otherwise interpolates between readings of both, so that a drift is followed. Not thread-safe.
 class PmClock {
  public:
-  explicit PmClock(const CuptiApi& api) : api_(api) {}
+  // `host_clock`: CUPTI was given CLOCK_MONOTONIC. Then a difference is only believed if it is that
+  // to CUPTI's own clock, CLOCK_REALTIME, which is decades ahead: on the emulated GPU threads that
+  // do not use the runtime read another CLOCK_MONOTONIC than those that do.
+  PmClock(const CuptiApi& api, bool host_clock) : api_(api), host_clock_(host_clock) {}
 
   // Reads CUPTI's clock between two readings of the host's, the tightest of ten. Throws InputError
   // if CUPTI does not tell the time.
@@ -35,6 +38,7 @@ class PmClock {
     std::int64_t cupti = 0, offset = 0;
   };
   const CuptiApi& api_;
+  const bool host_clock_;
   Reading before_, last_;
   bool any_ = false;
   std::int64_t uncertainty_ = 0;

@@ -40,7 +40,7 @@ PmSampler::PmSampler(const CuptiApi& api, const TargetDevice& device, std::size_
       ordinal_(ordinal),
       options_(options),
       by_time_(!(device.major == 7 || (device.major == 8 && device.minor == 0))),
-      clock_(api),
+      clock_(api, options.host_clock),
       interval_(options.interval_ns) {
   if (chip_.empty())
     throw InputError(

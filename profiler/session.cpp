@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::chrono::milliseconds period{100};
 constexpr std::chrono::seconds patience_at_exit{20}, patience_at_range{2};
-constexpr std::size_t nvtx_bytes = std::size_t{64} << 20;
 
 struct Slot {
   std::mutex mutex;
@@ -120,6 +119,9 @@ void Session::cuda_starts() noexcept {
     // At once, not by the writer: nothing of the program may be missed.
     if (starts_armed()) timeline_->arm();
     cuda_ = true;
+    const std::lock_guard lock(mutex_);
+    cuda_came_ = true;  // no need to wait for the next turn
+    wake_.notify_all();
   } catch (const std::exception& error) {
     refuse("timeline", error.what());
     leave_note(options_.folder, error.what());
@@ -189,9 +191,10 @@ void Session::write() {
     bool stop = false, range = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, period, [this] { return stop_ || range_came_; });
+      wake_.wait_for(lock, period, [this] { return stop_ || range_came_ || cuda_came_; });
       stop = stop_;
       range = std::exchange(range_came_, false);
+      cuda_came_ = false;
     }
     if (range) answer_range();
     tick();
@@ -216,12 +219,6 @@ void Session::tick() {
   store_->flush();
 }
 
-void Session::add_nvtx() {
-  nvtx_known_ = true;
-  collectors_.push_back(std::make_unique<NvtxCollector>(target_, nvtx_bytes));
-  if (armed_) collectors_.back()->arm();
-}
-
 void Session::answer_range() {
   arm(true);
   const std::lock_guard lock(mutex_);
@@ -244,6 +241,7 @@ void Session::put_provenance() {
     const std::lock_guard lock(refused_mutex_);
     json["refused"] = refused_;
   }
+  json["ladder"] = ladder_;
   json["collectors"] = Json::object();
   if (timeline_ && cuda_) json["collectors"]["timeline"] = timeline_->describe();
   for (const auto& collector : collectors_)
