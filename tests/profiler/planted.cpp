@@ -104,8 +104,8 @@ void write_planted_store(const std::filesystem::path& file) {
                    "unsupported",
                    "the chip has no such counter"});
   for (int i = 0; i < 3; ++i)
-    w.add(
-        SampleRow{process, device, 1200000 + 1000 * i, w.string("sm.active"), 0.25 * i, "1", "gpm"});
+    w.add(SampleRow{process, device, 1200000 + 1000 * i, w.string("sm.active"), 0.25 * i, "1",
+                    "gpm"});
   w.add(LossRow{process, "timeline", "kernels", 17, 1700000, 1800000, "all buffers were full"});
   const std::array<std::byte, 3> image{std::byte{1}, std::byte{0}, std::byte{255}};
   w.add(ImageRow{process, device, "GH100", "counter_data", image});
