@@ -34,6 +34,7 @@ class RecordingSink final : public RowSink {
   std::int64_t add(const SynchronizationRow&) override { return 1; }
   std::int64_t add(const ApiRow&) override { return 1; }
   std::int64_t add(const GraphNodeRow&) override { return 1; }
+  void end_range(std::int64_t, std::int64_t) override {}
   std::int64_t add(const RangeRow&) override { return 1; }
   std::int64_t add(const CounterRow& row) override { return keep(counters, row); }
   std::int64_t add(const SampleRow& row) override { return keep(samples, row); }
