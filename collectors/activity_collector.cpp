@@ -63,7 +63,7 @@ void ActivityCollector::arm() {
     refused_.push_back(fmt::format("{}: {}", kind.name, describe_cupti_error(result)));
   }
   enable_calls(true);
-  cupti_.cuptiActivityFlushPeriod(options_.flush_ms);
+  armed_ = true;
 }
 
 void ActivityCollector::enable_calls(bool on) {
@@ -80,6 +80,7 @@ void ActivityCollector::enable_calls(bool on) {
 }
 
 void ActivityCollector::disarm() noexcept {
+  armed_ = false;
   // Nodes of graphs are still noted: a graph that is captured now may run when we are armed again.
   try {
     enable_calls(false);
@@ -95,6 +96,8 @@ void ActivityCollector::flush(bool last) noexcept {
 
 std::size_t ActivityCollector::drain(RowSink& sink) {
   if (!rows_) rows_ = std::make_unique<ActivityRows>(target_, sink);
+  // Buffers come by themselves only when they are full, and what is in CUPTI dies with the process.
+  if (armed_) flush(false);
   std::size_t rows = graph_nodes_.drain(sink, target_.process_id);
   while (const auto filled = buffers_.take()) {
     rows += rows_->add(filled->data, filled->bytes);
@@ -110,7 +113,6 @@ Json ActivityCollector::describe() const {
   json["buffer_bytes"] = options_.buffer_bytes;
   json["memory_limit_bytes"] = options_.memory_bytes;
   json["memory_used_bytes"] = buffers_.allocated_bytes();
-  json["flush_ms"] = options_.flush_ms;
   json["kernels"] = kernels();
   json["kernel_launches"] = launches();
   json["refused"] = refused_;

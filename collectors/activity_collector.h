@@ -2,6 +2,7 @@
 // Copyright the warpmeter authors
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "collectors/activity_buffers.h"
@@ -15,7 +16,6 @@ namespace warpmeter {
 struct ActivityOptions {
   std::size_t buffer_bytes = std::size_t{4} << 20;
   std::size_t memory_bytes = std::size_t{256} << 20;  // of all buffers together
-  std::uint32_t flush_ms = 100;  // how often CUPTI hands over buffers that are not full
 };
 
 // The timeline: kernels, copies, sets, synchronizations, calls that launch, CUPTI's own overhead.
@@ -56,6 +56,7 @@ class ActivityCollector : public Collector {
   Target target_;
   std::unique_ptr<ActivityRows> rows_;
   std::vector<std::string> refused_;
+  std::atomic<bool> armed_{false};
   bool closed_ = false;
 };
 

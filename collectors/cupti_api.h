@@ -40,7 +40,6 @@ namespace warpmeter {
   X(cuptiActivityGetNextRecord) \
   X(cuptiActivityGetNumDroppedRecords) \
   X(cuptiActivityFlushAll) \
-  X(cuptiActivityFlushPeriod) \
   X(cuptiActivitySetAttribute) \
   X(cuptiActivityEnableRuntimeApi) \
   X(cuptiActivityEnableDriverApi) \

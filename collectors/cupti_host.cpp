@@ -2,7 +2,6 @@
 // Copyright the warpmeter authors
 #include "collectors/cupti_host.h"
 
-#include <cupti_profiler_host.h>
 #include <cupti_version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,21 +13,16 @@
 
 #include "collectors/cupti_error.h"
 #include "collectors/cupti_library.h"
+#include "collectors/host_session.h"
 #include "core/error.h"
 
 namespace warpmeter {
 
-struct CuptiHost::Functions {
+struct CuptiHost::Functions : HostFunctions {
   decltype(cuptiGetVersion)* version = nullptr;
   decltype(cuptiProfilerHostGetSupportedChips)* chips = nullptr;
-  decltype(cuptiProfilerHostInitialize)* initialize = nullptr;
-  decltype(cuptiProfilerHostDeinitialize)* deinitialize = nullptr;
   decltype(cuptiProfilerHostGetBaseMetrics)* base_metrics = nullptr;
   decltype(cuptiProfilerHostGetMetricProperties)* properties = nullptr;
-  decltype(cuptiProfilerHostConfigAddMetrics)* add_metrics = nullptr;
-  decltype(cuptiProfilerHostGetConfigImageSize)* image_size = nullptr;
-  decltype(cuptiProfilerHostGetConfigImage)* image = nullptr;
-  decltype(cuptiProfilerHostGetNumOfPasses)* passes = nullptr;
   decltype(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass)* max_per_pass = nullptr;
 
   // Null if all are there, else the first that is not.
@@ -63,103 +57,33 @@ struct ChipHost::Data {
 
 namespace {
 
-CUpti_ProfilerType type_of(Profiler profiler) {
-  return profiler == Profiler::range ? CUPTI_PROFILER_TYPE_RANGE_PROFILER
-                                     : CUPTI_PROFILER_TYPE_PM_SAMPLING;
+void list_base_metrics(const CuptiHost::Functions& f, const HostSession& session,
+                       std::unordered_set<std::string>& out) {
+  for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
+    CUpti_Profiler_Host_GetBaseMetrics_Params p{};
+    p.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
+    p.pHostObject = session.object();
+    p.metricType = static_cast<CUpti_MetricType>(type);
+    if (f.base_metrics(&p) != CUPTI_SUCCESS) continue;
+    out.insert(p.ppMetricNames, p.ppMetricNames + p.numMetrics);
+  }
 }
 
-// A CUPTI planning object; metrics that it refuses leave it in no stated condition, so that each
-// configuration takes its own.
-class HostSession {
- public:
-  HostSession(const CuptiHost::Functions& f, const std::string& chip, Profiler profiler) : f_(f) {
-    CUpti_Profiler_Host_Initialize_Params p{};
-    p.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
-    p.profilerType = type_of(profiler);
-    p.pChipName = chip.c_str();
-    error_ = f_.initialize(&p);
-    if (error_ == CUPTI_SUCCESS) object_ = p.pHostObject;
-  }
-  ~HostSession() {
-    if (object_ == nullptr) return;
-    CUpti_Profiler_Host_Deinitialize_Params p{};
-    p.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
-    p.pHostObject = object_;
-    (void)f_.deinitialize(&p);
-  }
-  HostSession(const HostSession&) = delete;
-  HostSession& operator=(const HostSession&) = delete;
-
-  int error() const { return error_; }
-
-  void list_base_metrics(std::unordered_set<std::string>& out) const {
-    for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
-      CUpti_Profiler_Host_GetBaseMetrics_Params p{};
-      p.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
-      p.pHostObject = object_;
-      p.metricType = static_cast<CUpti_MetricType>(type);
-      if (f_.base_metrics(&p) != CUPTI_SUCCESS) continue;
-      out.insert(p.ppMetricNames, p.ppMetricNames + p.numMetrics);
-    }
-  }
-
-  std::string unit(const std::string& name) const {
-    CUpti_Profiler_Host_GetMetricProperties_Params p{};
-    p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
-    p.pHostObject = object_;
-    p.pMetricName = name.c_str();
-    const bool known = f_.properties(&p) == CUPTI_SUCCESS && p.pDimUnit != nullptr;
-    return known ? p.pDimUnit : "";
-  }
-
-  CounterConfig configure(const std::vector<std::string>& names) const {
-    CounterConfig out;
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
-    CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
-    add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
-    add.pHostObject = object_;
-    add.ppMetricNames = pointers.data();
-    add.numMetrics = pointers.size();
-    if (failed(out, "ConfigAddMetrics", f_.add_metrics(&add))) return out;
-    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
-    size.pHostObject = object_;
-    if (failed(out, "GetConfigImageSize", f_.image_size(&size))) return out;
-    std::vector<std::uint8_t> bytes(size.configImageSize);
-    CUpti_Profiler_Host_GetConfigImage_Params image{};
-    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
-    image.pHostObject = object_;
-    image.configImageSize = bytes.size();
-    image.pConfigImage = bytes.data();
-    if (failed(out, "GetConfigImage", f_.image(&image))) return out;
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
-    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-    passes.configImageSize = bytes.size();
-    passes.pConfigImage = bytes.data();
-    if (failed(out, "GetNumOfPasses", f_.passes(&passes))) return out;
-    out.passes = passes.numOfPasses;
-    out.image = std::move(bytes);
-    return out;
-  }
-
- private:
-  static bool failed(CounterConfig& out, const char* call, CUptiResult result) {
-    out.error = result;
-    if (result != CUPTI_SUCCESS) out.call = call;
-    return result != CUPTI_SUCCESS;
-  }
-
-  const CuptiHost::Functions& f_;
-  int error_ = 0;
-  CUpti_Profiler_Host_Object* object_ = nullptr;
-};
+std::string unit_of(const CuptiHost::Functions& f, const HostSession& session,
+                    const std::string& name) {
+  CUpti_Profiler_Host_GetMetricProperties_Params p{};
+  p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
+  p.pHostObject = session.object();
+  p.pMetricName = name.c_str();
+  const bool known = f.properties(&p) == CUPTI_SUCCESS && p.pDimUnit != nullptr;
+  return known ? p.pDimUnit : "";
+}
 
 std::size_t max_per_pass(const CuptiHost::Functions& f, const std::string& chip,
                          Profiler profiler) {
   CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params p{};
   p.structSize = CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params_STRUCT_SIZE;
-  p.profilerType = type_of(profiler);
+  p.profilerType = cupti_type(profiler);
   p.pChipName = chip.c_str();
   return f.max_per_pass(&p) == CUPTI_SUCCESS ? p.maxMetricsPerPass : 0;
 }
@@ -177,7 +101,7 @@ bool ChipHost::lists(std::string_view name) const {
 
 std::string ChipHost::unit(const std::string& name) const {
   const HostSession session(*data_->functions, chip(), profiler());
-  return session.error() == 0 ? session.unit(name) : "";
+  return session.error() == 0 ? unit_of(*data_->functions, session, name) : "";
 }
 
 CounterConfig ChipHost::configure(const std::vector<std::string>& names) const {
@@ -241,7 +165,7 @@ ChipHost CuptiHost::chip(const std::string& chip, Profiler profiler) const {
   const HostSession session(*functions_, chip, profiler);
   data->error = session.error();
   if (data->error == 0) {
-    session.list_base_metrics(data->base_metrics);
+    list_base_metrics(*functions_, session, data->base_metrics);
     data->max_metrics_per_pass = max_per_pass(*functions_, chip, profiler);
   }
   ChipHost out;

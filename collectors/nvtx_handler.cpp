@@ -2,13 +2,9 @@
 // Copyright the warpmeter authors
 #include "collectors/nvtx_handler.h"
 
-#include <nvtx3/nvToolsExt.h>
-#include <nvtx3/nvToolsExtPayload.h>
-
-#include <bit>
-#include <cstring>
 #include <cwchar>
 
+#include "collectors/nvtx_given.h"
 #include "collectors/nvtx_recorder.h"
 #include "collectors/nvtx_text.h"
 
@@ -33,136 +29,24 @@ void guarded(Call&& call) noexcept {
   guarded(0, [&] { return call(), 0; });
 }
 
-// Handles are numbers, so that those of a broken program are never followed.
-template <typename Handle>
-std::uint32_t number(Handle handle) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle));
-}
-
 template <typename Handle>
 Handle handle(std::uint32_t number) {
   return reinterpret_cast<Handle>(std::uintptr_t{number});
-}
-
-// --- an event as NVTX gives it, and what of it must live for the call ---
-
-struct Event : NvtxEvent {
-  explicit Event(std::uint32_t in) { domain = in; }
-  Event(std::uint32_t in, const char* text) : Event(in) { say(text); }
-  Event(std::uint32_t in, const wchar_t* text) : Event(in) { say(text); }
-  Event(std::uint32_t in, const nvtxEventAttributes_t* given);
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
- private:
-  void say(const char* text) {
-    if (text == nullptr) return;
-    // One byte more tells whether there is more.
-    keep(std::string_view(text, ::strnlen(text, nvtx_max_message + 1)));
-  }
-  void say(const wchar_t* text) {
-    if (text == nullptr) return;
-    const std::u32string wide(text, text + ::wcsnlen(text, nvtx_max_message + 1));
-    narrow_ = nvtx_utf8(wide);
-    keep(narrow_);
-  }
-  void keep(std::string_view text) {
-    message = nvtx_cut(text, nvtx_max_message);
-    cut = message.size() < text.size();
-  }
-  void attach(const nvtxEventAttributes_t& given);
-  void take(const nvtxPayloadData_t* data, std::size_t count);
-
-  std::string narrow_;
-  std::vector<std::byte> blobs_;
-};
-
-Event::Event(std::uint32_t in, const nvtxEventAttributes_t* given) : Event(in) {
-  if (given == nullptr) return;
-  category = given->category;
-  switch (given->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      say(given->message.ascii);
-      break;
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      say(given->message.unicode);
-      break;
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      registered = number(given->message.registered);
-      break;
-    default:
-      break;
-  }
-  attach(*given);
-}
-
-void Event::attach(const nvtxEventAttributes_t& given) {
-  const auto plain = [this](NvtxPayload as, std::uint64_t value) {
-    form = as;
-    bits = value;
-  };
-  switch (given.payloadType) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-      return plain(NvtxPayload::uint64, given.payload.ullValue);
-    case NVTX_PAYLOAD_TYPE_INT64:
-      return plain(NvtxPayload::int64, given.payload.ullValue);
-    case NVTX_PAYLOAD_TYPE_DOUBLE:
-      return plain(NvtxPayload::float64, given.payload.ullValue);
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-      return plain(NvtxPayload::uint64, given.payload.uiValue);
-    case NVTX_PAYLOAD_TYPE_INT32:
-      return plain(NvtxPayload::int64, static_cast<std::uint64_t>(given.payload.iValue));
-    case NVTX_PAYLOAD_TYPE_FLOAT:
-      return plain(NvtxPayload::float64,
-                   std::bit_cast<std::uint64_t>(double{given.payload.fValue}));
-    case NVTX_PAYLOAD_TYPE_EXT:
-      if (given.reserved0 > 0)
-        take(reinterpret_cast<const nvtxPayloadData_t*>(given.payload.ullValue),
-             static_cast<std::size_t>(given.reserved0));
-      return;
-    default:
-      return;
-  }
-}
-
-void Event::take(const nvtxPayloadData_t* data, std::size_t count) {
-  if (data == nullptr) return;
-  std::size_t room = nvtx_max_payload;
-  for (const nvtxPayloadData_t& one : std::span(data, std::min<std::size_t>(count, 16))) {
-    NvtxBlob blob{one.schemaId, one.size, 0};
-    if (blob.declared == SIZE_MAX && one.payload != nullptr) {
-      if (one.schemaId == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING ||
-          one.schemaId == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8)
-        blob.declared = ::strnlen(static_cast<const char*>(one.payload), room);
-      else if (const std::size_t size = recorder().names.schema_size(one.schemaId); size != 0)
-        blob.declared = size;
-    }
-    if (one.payload != nullptr && blob.declared <= room) blob.kept = blob.declared;
-    const auto append = [this](const void* from, std::size_t bytes) {
-      const auto* begin = static_cast<const std::byte*>(from);
-      blobs_.insert(blobs_.end(), begin, begin + bytes);
-    };
-    append(&blob, sizeof(blob));
-    if (blob.kept != 0) append(one.payload, blob.kept);
-    room -= blob.kept;
-  }
-  form = NvtxPayload::blobs;
-  payload = blobs_;
 }
 
 // --- what NVTX calls: CORE, which is the default domain, and CORE2 ---
 
 template <typename Text>
 void NVTX_API mark(Text text) {
-  guarded([&] { recorder().mark(Event(0, text)); });
+  guarded([&] { recorder().mark(NvtxGiven(0, text)); });
 }
 template <typename Text>
 int NVTX_API push(Text text) {
-  return guarded(-2, [&] { return recorder().push(Event(0, text)); });
+  return guarded(-2, [&] { return recorder().push(NvtxGiven(0, text)); });
 }
 template <typename Text>
 nvtxRangeId_t NVTX_API start(Text text) {
-  return guarded(nvtxRangeId_t{0}, [&] { return recorder().start(Event(0, text)); });
+  return guarded(nvtxRangeId_t{0}, [&] { return recorder().start(NvtxGiven(0, text)); });
 }
 int NVTX_API pop() {
   return guarded(-2, [] { return recorder().pop(0); });
@@ -172,16 +56,17 @@ void NVTX_API end(nvtxRangeId_t id) {
 }
 
 void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  guarded([&] { recorder().mark(Event(number(domain), event)); });
+  guarded([&] { recorder().mark(NvtxGiven(nvtx_number(domain), event)); });
 }
 int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return guarded(-2, [&] { return recorder().push(Event(number(domain), event)); });
+  return guarded(-2, [&] { return recorder().push(NvtxGiven(nvtx_number(domain), event)); });
 }
 int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
-  return guarded(-2, [&] { return recorder().pop(number(domain)); });
+  return guarded(-2, [&] { return recorder().pop(nvtx_number(domain)); });
 }
 nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return guarded(nvtxRangeId_t{0}, [&] { return recorder().start(Event(number(domain), event)); });
+  return guarded(nvtxRangeId_t{0},
+                 [&] { return recorder().start(NvtxGiven(nvtx_number(domain), event)); });
 }
 void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
 
@@ -207,7 +92,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Char* text
 template <typename Char>
 void NVTX_API domain_name_category(nvtxDomainHandle_t domain, std::uint32_t category,
                                    const Char* name) {
-  guarded([&] { recorder().names.name_category(number(domain), category, utf8(name)); });
+  guarded([&] { recorder().names.name_category(nvtx_number(domain), category, utf8(name)); });
 }
 template <typename Char>
 void NVTX_API name_category(std::uint32_t category, const Char* name) {

@@ -60,7 +60,7 @@ std::span<const std::byte> NvtxStream::take(NvtxLosses& into) {
   // Memory that a burst needed goes back to the others.
   if (taken_.capacity() > kept_capacity && taken_.size() < taken_.capacity() / 4) {
     used_ -= taken_.capacity();
-    taken_ = {};
+    std::vector<std::byte>().swap(taken_);
   }
   taken_.clear();
   const std::lock_guard lock(mutex);

@@ -26,6 +26,7 @@ class RowSink {
   virtual std::int64_t add(const RangeRow& row) = 0;
   virtual std::int64_t add(const CounterRow& row) = 0;
   virtual std::int64_t add(const SampleRow& row) = 0;
+  virtual std::int64_t add(const PcSampleRow& row) = 0;
   virtual std::int64_t add(const LossRow& row) = 0;
   virtual std::int64_t add(const ImageRow& row) = 0;
 

@@ -110,7 +110,7 @@ struct RangeRow {
 };
 
 struct CounterRow {
-  OptionalId kernel_id, range_id, device_id;
+  OptionalId kernel_id, shape_id, range_id, device_id;
   std::int64_t metric_id = 0;
   std::optional<double> value;
   std::string_view unit, source, scope;
@@ -118,6 +118,12 @@ struct CounterRow {
   std::optional<double> low, high, level;
   std::string_view verdict = "ok";
   std::optional<std::string_view> reason;
+};
+
+// Samples of one instruction with one stall reason since the row before it.
+struct PcSampleRow {
+  std::int64_t process_id = 0, device_id = 0, function_id = 0, cubin_crc = 0, pc_offset = 0,
+               reason_id = 0, samples = 0;
 };
 
 struct SampleRow {

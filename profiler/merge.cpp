@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "profiler/attribute_ranges.h"
+#include "profiler/attribute_samples.h"
 #include "profiler/profile_reader.h"
 #include "profiler/profile_writer.h"
 #include "profiler/schema.h"
@@ -178,7 +179,10 @@ class ShardMerge {
     connection_.execute("COMMIT; DETACH shard; BEGIN;");
   }
 
-  void attribute() { attribute_ranges(connection_); }
+  void attribute() {
+    attribute_ranges(connection_);
+    attribute_samples(connection_);
+  }
 
   void put_shards(const std::vector<ShardFacts>& shards) {
     Json ids = Json::array();

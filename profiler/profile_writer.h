@@ -62,6 +62,7 @@ class ProfileWriter final : public RowSink {
   std::int64_t add(
       const CounterRow& row) override;  // a value that is not finite becomes null with a reason
   std::int64_t add(const SampleRow& row) override;
+  std::int64_t add(const PcSampleRow& row) override;
   std::int64_t add(const LossRow& row) override;
   std::int64_t add(const ImageRow& row) override;
   // Lost, and counted as "ends of ranges", after the disk was full.

@@ -113,14 +113,20 @@ std::int64_t ProfileWriter::add(const CounterRow& row) {
   }
   if (!r.value && !r.reason)
     throw InputError("cannot write a row of counters: a value of null needs a reason");
-  return insert(counters_table, r.kernel_id, r.range_id, r.device_id, r.metric_id, r.value, r.unit,
-                r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict, r.reason);
+  return insert(counters_table, r.kernel_id, r.shape_id, r.range_id, r.device_id, r.metric_id,
+                r.value, r.unit, r.source, r.scope, r.passes, r.low, r.high, r.level, r.verdict,
+                r.reason);
 }
 
 std::int64_t ProfileWriter::add(const SampleRow& r) {
   const auto value = r.value && std::isfinite(*r.value) ? r.value : std::nullopt;
   return insert(samples_table, r.process_id, r.device_id, r.time_ns, r.metric_id, value, r.unit,
                 r.source);
+}
+
+std::int64_t ProfileWriter::add(const PcSampleRow& r) {
+  return insert(pc_samples_table, r.process_id, r.device_id, r.function_id, r.cubin_crc,
+                r.pc_offset, r.reason_id, r.samples);
 }
 
 std::int64_t ProfileWriter::add(const LossRow& r) {

@@ -29,6 +29,7 @@ enum TableIndex : int {
   graph_nodes_table,
   counters_table,
   samples_table,
+  pc_samples_table,
   losses_table,
   images_table,
   table_count

@@ -122,8 +122,13 @@ void Buffers::put(const std::byte* record, std::size_t bytes) {
 
 void Buffers::request() {
   current_ = {};
+  CUpti_BuffersCallbackRequestFunc ask = nullptr;
+  {
+    const std::lock_guard lock(stage_mutex_);
+    ask = request_;
+  }
   in_client = true;
-  request_(&current_.data, &current_.size, &current_.most_records);
+  ask(&current_.data, &current_.size, &current_.most_records);
   in_client = false;
 }
 

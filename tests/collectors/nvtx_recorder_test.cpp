@@ -123,6 +123,23 @@ TEST_F(Nvtx, LosesOnlyWhatHadNoRoomUntilItsEnd) {
   for (const SunkRange& range : sink.ranges) EXPECT_TRUE(range.end_ns) << range.name;
 }
 
+// Buffers shrink when a burst is over, and grow again for the next.
+TEST_F(Nvtx, TakesOneBurstAfterAnother) {
+  collector.arm();
+  std::size_t bursts = 0;
+  for (; bursts < 6; ++bursts) {
+    for (int i = 0; i < 20000; ++i) {
+      recorder.push(event("burst"));
+      recorder.pop(0);
+    }
+    for (int i = 0; i < 4; ++i) collector.drain(sink);
+  }
+  std::thread([&] { recorder.push(event("needs a buffer")); }).join();
+  collector.drain(sink);
+  EXPECT_EQ(sink.ranges.size(), bursts * 20000 + 1);
+  EXPECT_TRUE(sink.losses.empty());
+}
+
 TEST_F(Nvtx, CountsWhatIsTooDeep) {
   collector.arm();
   for (int i = 0; i < 1030; ++i) recorder.push(event("deep"));
@@ -208,8 +225,23 @@ TEST_F(Nvtx, KeepsThreadsApartWhileItIsArmedAndDrained) {
   for (const SunkRange& range : sink.ranges) {
     EXPECT_EQ(range.end_ns.has_value(), range.kind != "mark");
     ASSERT_EQ(range.parent != 0, range.kind != "push_pop") << range.name;
-    if (range.parent != 0) EXPECT_EQ(sink.ranges.at(range.parent - 1).thread, range.thread);
+    const SunkRange& parent = range.parent == 0 ? range : sink.ranges.at(range.parent - 1);
+    EXPECT_EQ(parent.thread, range.thread);
   }
+}
+
+// Also where the thread does nothing more.
+TEST_F(Nvtx, FindsWhatIsOpenWhenItIsArmed) {
+  recorder.push(event("pushed"));
+  const std::uint64_t id = recorder.start(event("started"));
+  collector.arm();
+  EXPECT_EQ(collector.drain(sink), 2u);
+  EXPECT_FALSE(sink.ranges.at(0).end_ns);
+  EXPECT_EQ(sink.ranges.at(1).parent, 1);
+  recorder.end(id);
+  recorder.pop(0);
+  collector.drain(sink);
+  EXPECT_EQ(sink.ends_later, 2u);
 }
 
 // A range that is open over a disarmed time keeps its row and its end.
@@ -234,10 +266,10 @@ TEST(NvtxText, ReplacesWhatIsNoUtf8) {
             "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(clean("\xff"), bad);
-  EXPECT_EQ(clean("\xc3"), bad);                               // cut short
-  EXPECT_EQ(clean("\xc0\xaf"), bad + bad);                     // longer than needed
-  EXPECT_EQ(clean("\xe0\x80\xaf"), bad + bad + bad);           // the same
-  EXPECT_EQ(clean("\xed\xa0\x80"), bad + bad + bad);           // surrogate
+  EXPECT_EQ(clean("\xc3"), bad);                                // cut short
+  EXPECT_EQ(clean("\xc0\xaf"), bad + bad);                      // longer than needed
+  EXPECT_EQ(clean("\xe0\x80\xaf"), bad + bad + bad);            // the same
+  EXPECT_EQ(clean("\xed\xa0\x80"), bad + bad + bad);            // surrogate
   EXPECT_EQ(clean("\xf4\x90\x80\x80"), bad + bad + bad + bad);  // beyond the last character
   EXPECT_EQ(nvtx_utf8(std::u32string{U'a', 0xD800, 0x110000, 0x10FFFF}),
             "a" + bad + bad + "\xf4\x8f\xbf\xbf");

@@ -39,6 +39,7 @@ struct RecordingSink : RowSink {
   std::int64_t add(const SynchronizationRow&) override { return ++others; }
   std::int64_t add(const ApiRow&) override { return ++others; }
   std::int64_t add(const RangeRow&) override { return ++others; }
+  std::int64_t add(const PcSampleRow&) override { return ++others; }
   std::int64_t add(const GraphNodeRow&) override { return ++others; }
   void end_range(std::int64_t, std::int64_t) override { ++others; }
   std::int64_t add(const CounterRow&) override { return ++others; }

@@ -23,7 +23,7 @@ struct Stand {
   const char* holder = "";
   std::map<int, bool> enabled;
   std::map<std::pair<bool, CUpti_CallbackId>, bool> calls;
-  std::uint32_t period = 0;
+  int flushes = 0;
 };
 inline Stand stand;
 
@@ -96,11 +96,10 @@ inline CuptiApi activity_stand_in() {
     stand.calls[{true, id}] = on != 0;
     return CUPTI_SUCCESS;
   };
-  api.cuptiActivityFlushPeriod = [](std::uint32_t ms) {
-    stand.period = ms;
+  api.cuptiActivityFlushAll = [](std::uint32_t) {
+    ++stand.flushes;
     return CUPTI_SUCCESS;
   };
-  api.cuptiActivityFlushAll = [](std::uint32_t) { return CUPTI_SUCCESS; };
   api.cuptiActivityGetNumDroppedRecords = [](CUcontext, std::uint32_t, std::size_t* dropped) {
     *dropped = std::exchange(stand.dropped, 0);
     return CUPTI_SUCCESS;

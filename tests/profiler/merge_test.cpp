@@ -95,11 +95,49 @@ TEST(Merge, CopiesEveryTable) {
   });
   EXPECT_EQ(kernels, (std::vector<std::string>{"gemm<\"bf16\">", "-", "gemm<\"bf16\">", "-"}));
   EXPECT_EQ(domains, (std::vector<std::string>{"-", "step, \"decode\"", "-", "step, \"decode\""}));
+  std::vector<std::int64_t> sampled;
+  both.scan("v_pc_samples", {"function", "pc_offset", "samples"}, [&](const ProfileRow& row) {
+    EXPECT_EQ(row.text(0), "gemm<\"bf16\">");
+    EXPECT_EQ(row.integer(1), 0x1a0);
+    sampled.push_back(row.integer(2));
+  });
+  EXPECT_EQ(sampled, (std::vector<std::int64_t>{42, 42}));
   std::vector<std::int64_t> times;
   both.scan("v_samples", {"time_ns"},
             [&](const ProfileRow& row) { times.push_back(row.integer(0)); });
   EXPECT_EQ(times,
             (std::vector<std::int64_t>{1201000, 1201000, 1202000, 1202000, 1203000, 1203000}));
+}
+
+// Counters of a shape follow it to its row in the merged file.
+TEST(Merge, MapsTheShapesOfCounters) {
+  const ScratchFolder folder;
+  const std::vector<std::vector<std::string>> names = {{"first", "both"}, {"both", "last"}};
+  for (int i = 0; i < 2; ++i) {
+    ProfileWriter w(folder / std::to_string(i), ProfileHeader{});
+    for (const std::string& name : names[static_cast<std::size_t>(i)]) {
+      CounterRow row;
+      row.shape_id = w.shape(Shape{w.string(name), {4, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, {}, {}});
+      row.metric_id = w.string("dram.bytes");
+      row.value = i + 1;
+      row.unit = "B";
+      row.source = "range";
+      row.scope = "device";
+      w.add(row);
+    }
+    w.finish();
+  }
+  merge_profiles({folder / "0", folder / "1"}, folder / "all", Json::object());
+  std::vector<std::pair<std::string, double>> rows;
+  std::set<std::int64_t> shapes;
+  ProfileReader(folder / "all")
+      .scan("v_counters", {"kernel", "value", "shape_id"}, [&](const ProfileRow& row) {
+        rows.emplace_back(row.text(0), row.optional_real(1).value_or(0));
+        shapes.insert(row.integer(2));
+      });
+  EXPECT_EQ(rows, (std::vector<std::pair<std::string, double>>{
+                      {"first", 1}, {"both", 1}, {"both", 2}, {"last", 2}}));
+  EXPECT_EQ(shapes.size(), 3u);
 }
 
 TEST(Merge, SaysWhatItCannotKnow) {

@@ -75,6 +75,7 @@ void write_planted_store(const std::filesystem::path& file) {
                outer});
   w.add(CounterRow{kernel,
                    {},
+                   {},
                    device,
                    w.string("dram.bytes.read"),
                    1.5e6,
@@ -88,6 +89,7 @@ void write_planted_store(const std::filesystem::path& file) {
                    "ok",
                    {}});
   w.add(CounterRow{{},
+                   {},
                    outer,
                    device,
                    w.string("tensor.active"),
@@ -102,8 +104,10 @@ void write_planted_store(const std::filesystem::path& file) {
                    "unsupported",
                    "the chip has no such counter"});
   for (int i = 0; i < 3; ++i)
-    w.add(
-        SampleRow{process, device, 1200000 + 1000 * i, w.string("sm.active"), 0.25 * i, "1", "pm"});
+    w.add(SampleRow{process, device, 1200000 + 1000 * i, w.string("sm.active"), 0.25 * i, "1",
+                    "gpm"});
+  w.add(PcSampleRow{process, device, name, -7, 0x1a0, w.string("long_scoreboard"), 40});
+  w.add(PcSampleRow{process, device, name, -7, 0x1a0, w.string("long_scoreboard"), 2});
   w.add(LossRow{process, "timeline", "kernels", 17, 1700000, 1800000, "all buffers were full"});
   const std::array<std::byte, 3> image{std::byte{1}, std::byte{0}, std::byte{255}};
   w.add(ImageRow{process, device, "GH100", "counter_data", image});

@@ -192,6 +192,10 @@ TEST(DriverActivity, GraphNodesAreKnownByTheirIds) {
   }
   ASSERT_EQ(names.size(), 3u);
   ASSERT_EQ(original.size(), 3u);
+  for (const auto& [clone, captured] : original) {
+    EXPECT_TRUE(names.contains(captured));
+    EXPECT_FALSE(names.contains(clone)) << "a node of its own";
+  }
   const auto kernels = result.records(kernel);
   ASSERT_EQ(kernels.size(), 6u);
   std::set<std::uint64_t> nodes;

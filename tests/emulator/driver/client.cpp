@@ -6,6 +6,7 @@
 #include "tests/emulator/driver/client.h"
 
 #include <cupti.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -257,7 +258,10 @@ void trace() {
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   std::uint32_t version = 0;
   cuptiGetVersion(&version);
-  write({{"injected", true}, {"version", version}});
+  // cuInit runs this, and may be called in here.
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  auto* const init = reinterpret_cast<CUresult (*)(unsigned int)>(dlsym(driver, "cuInit"));
+  write({{"injected", true}, {"version", version}, {"init", static_cast<int>(init(0))}});
   if (client::variable("CLIENT_MODE").empty()) {
     trace();
   } else {

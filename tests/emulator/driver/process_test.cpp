@@ -19,6 +19,7 @@ TEST(DriverProcess, InjectsOnce) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(result.having("injected").size(), 1u);
   EXPECT_EQ(result.having("injected")[0]["version"], 130001);
+  EXPECT_EQ(result.having("injected")[0]["init"], 0);
   EXPECT_EQ(result.output, "");
 }
 
