@@ -3,17 +3,11 @@
 #include "collectors/pm_clock.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include "collectors/clock.h"
 
 namespace warpmeter {
-namespace {
-
-constexpr std::int64_t one_hour_ns = 3600 * std::int64_t{1000000000};
-
-}  // namespace
 
 void PmClock::read() {
   Reading best;
@@ -26,8 +20,7 @@ void PmClock::read() {
     if (after - before >= width) continue;
     width = after - before;
     best.cupti = static_cast<std::int64_t>(cupti);
-    const bool same = (before <= best.cupti && best.cupti <= after) ||
-                      (host_clock_ && std::abs(best.cupti - before) < one_hour_ns);
+    const bool same = virtual_time_ || (before <= best.cupti && best.cupti <= after);
     best.offset = same ? 0 : before + width / 2 - best.cupti;
   }
   before_ = any_ ? last_ : best;

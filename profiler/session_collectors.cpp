@@ -10,6 +10,7 @@
 #include "collectors/nvtx_collector.h"
 #include "collectors/pm_sampling.h"
 #include "core/error.h"
+#include "profiler/process_facts.h"
 #include "profiler/session.h"
 
 namespace warpmeter {
@@ -50,7 +51,7 @@ void Session::add_device_collectors(const DriverGate& driver) {
     add("pm", [this] {
       PmOptions options;
       options.set = options_.metrics;
-      options.host_clock = true;  // by the timeline
+      options.virtual_time = on_emulated_gpu();
       return std::make_unique<PmCollector>(target_, options);
     });
   }
