@@ -207,9 +207,13 @@ void Session::write() {
   store_->finish();
 }
 
-void Session::tick() {
-  if (cuda_ && !devices_known_) learn_devices();
+void Session::make_collectors() {
   if (nvtx_ && !nvtx_known_) add_nvtx();
+  if (cuda_ && !devices_known_) learn_devices();
+}
+
+void Session::tick() {
+  make_collectors();
   follow_control_file();
   if (disarm_at_ns_ != 0 && monotonic_ns() >= disarm_at_ns_) {
     disarm_at_ns_ = 0;
@@ -220,6 +224,7 @@ void Session::tick() {
 }
 
 void Session::answer_range() {
+  make_collectors();
   arm(true);
   const std::lock_guard lock(mutex_);
   range_answered_ = true;

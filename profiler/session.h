@@ -60,6 +60,7 @@ class Session {
   void put_provenance();
   // Makes a collector if it was asked for; what it refuses is noted.
   void add(const std::string& name, const std::function<std::unique_ptr<Collector>()>& make);
+  void make_collectors();  // those whose time has come
   void add_nvtx();
   void add_device_collectors(const DriverGate& driver);
   void answer_range();
