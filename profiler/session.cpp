@@ -198,8 +198,8 @@ void Session::write() {
       range = std::exchange(range_came_, false);
       cuda_came_ = false;
     }
+    tick();  // first: what is made of the devices now is armed too
     if (range) answer_range();
-    tick();
     if (stop) break;
   }
   if (timeline_ && cuda_) timeline_->close();
