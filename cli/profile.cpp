@@ -109,13 +109,18 @@ void execute(const ProfileOptions& options, Context& context) {
            writing.end();
   });
   if (found.shards.empty()) {
-    say("0 launches seen: no process of the command used CUDA{}",
-        inject.collects("nvtx") ? " or NVTX" : "");
+    say("0 launches seen{}{}", found.notes.empty() ? ": no process of the command used CUDA" : "",
+        found.notes.empty() && inject.collects("nvtx") ? " or NVTX" : "");
     context.exit_status = exit_not_as_asked;
     if (writing.empty()) fs::remove_all(folder);
     return;
   }
-  merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  try {
+    merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}; the files to merge are in {}", error.what(), folder.string()));
+  }
   if (writing.empty() && !options.keep_shards) fs::remove_all(folder);
   const ProfileSummary summary = summarize(ProfileReader(options.out));
   if (options.json)
