@@ -127,8 +127,9 @@ void execute(const ProfileOptions& options, Context& context) {
     fmt::print("{}\n", to_json(summary).dump(1));
   else
     fmt::print(stderr, "{}", format_summary(summary));
-  if (summary.launches == 0 && summary.kernels == 0) {
-    say("0 launches seen");
+  if (summary.kernels == 0) {
+    say("{} launches seen{}", summary.launches,
+        summary.launches == 0 ? "" : ", but no kernel: CUPTI gave no records of them");
     context.exit_status = exit_not_as_asked;
   }
   say("{}", options.out.string());
@@ -155,6 +156,7 @@ void add_profile(CLI::App& app, Context& context) {
       ->add_option("--collect", options->inject.collect,
                    fmt::format("what to collect: {}", fmt::join(collector_names(), ", ")))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command->add_option("--set", options->inject.metrics, "set of metrics for pm and range")
       ->capture_default_str();
