@@ -109,21 +109,27 @@ void execute(const ProfileOptions& options, Context& context) {
            writing.end();
   });
   if (found.shards.empty()) {
-    say("0 launches seen: no process of the command used CUDA{}",
-        inject.collects("nvtx") ? " or NVTX" : "");
+    say("0 launches seen{}{}", found.notes.empty() ? ": no process of the command used CUDA" : "",
+        found.notes.empty() && inject.collects("nvtx") ? " or NVTX" : "");
     context.exit_status = exit_not_as_asked;
     if (writing.empty()) fs::remove_all(folder);
     return;
   }
-  merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  try {
+    merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}; the files to merge are in {}", error.what(), folder.string()));
+  }
   if (writing.empty() && !options.keep_shards) fs::remove_all(folder);
   const ProfileSummary summary = summarize(ProfileReader(options.out));
   if (options.json)
     fmt::print("{}\n", to_json(summary).dump(1));
   else
     fmt::print(stderr, "{}", format_summary(summary));
-  if (summary.launches == 0 && summary.kernels == 0) {
-    say("0 launches seen");
+  if (summary.kernels == 0) {
+    say("{} launches seen{}", summary.launches,
+        summary.launches == 0 ? "" : ", but no kernel: CUPTI gave no records of them");
     context.exit_status = exit_not_as_asked;
   }
   say("{}", options.out.string());
@@ -150,6 +156,7 @@ void add_profile(CLI::App& app, Context& context) {
       ->add_option("--collect", options->inject.collect,
                    fmt::format("what to collect: {}", fmt::join(collector_names(), ", ")))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command->add_option("--set", options->inject.metrics, "set of metrics for pm and range")
       ->capture_default_str();

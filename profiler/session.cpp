@@ -42,7 +42,10 @@ Slot& slot() {
 // ever, and the shard is the parent's. What it makes from here on is its own.
 void forget_in_child() { new (&slot()) Slot; }
 
-// The command line, the pid and so on are not text that we made.
+bool is_there(const std::filesystem::path& shard) {
+  return std::filesystem::exists(shard) || std::filesystem::exists(shard.string() + ".partial");
+}
+
 bool excluded(const InjectOptions& options) {
   return !options.only.empty() && command_line().find(options.only) == std::string::npos;
 }
@@ -162,19 +165,13 @@ void Session::run() noexcept {
 }
 
 void Session::open_store() {
-  std::string why;
   // A process that runs another program keeps its pid.
-  for (int image = 1; image <= 100; ++image) {
-    const std::string name = image == 1 ? fmt::format("{}.profile.sqlite", ::getpid())
-                                        : fmt::format("{}-{}.profile.sqlite", ::getpid(), image);
-    try {
-      store_ = std::make_unique<ProfileWriter>(options_.folder / name, shard_header());
-      break;
-    } catch (const InputError& error) {
-      why = error.what();
-    }
+  std::filesystem::path shard;
+  for (int image = 1; image == 1 || is_there(shard); ++image) {
+    const std::string number = image == 1 ? "" : fmt::format("-{}", image);
+    shard = options_.folder / fmt::format("{}{}.profile.sqlite", ::getpid(), number);
   }
-  if (!store_) throw InputError(why);
+  store_ = std::make_unique<ProfileWriter>(shard, shard_header());
   const ProcessFacts facts = process_facts();
   ProcessRow row;
   row.pid = ::getpid();
@@ -198,8 +195,8 @@ void Session::write() {
       range = std::exchange(range_came_, false);
       cuda_came_ = false;
     }
-    tick();  // first: what is made of the devices now is armed too
     if (range) answer_range();
+    tick();
     if (stop) break;
   }
   if (timeline_ && cuda_) timeline_->close();

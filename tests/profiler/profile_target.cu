@@ -95,8 +95,8 @@ void run_graph(int launches) {
   check(cudaStreamSynchronize(buffer.stream), "cudaStreamSynchronize");
 }
 
-// After a range "begin": `rounds` of a plain kernel, one whose name is on the list, and a graph of the
-// plain one, which is captured anew each time. The data are checked.
+// After a range "begin": `rounds` of a plain kernel, one whose name is on the list, and a graph of
+// the plain one, which is captured anew each time. The data are checked.
 void run_mixed(int rounds) {
   Buffer buffer;
   nvtxRangePushA("begin");

@@ -154,6 +154,20 @@ class Scenarios(Profile):
         self.assertIn("0 launches seen", self.profile("run", "2", options=["--pid-filter", "no such text"], status=2).stderr)
         self.profile("run", "2", options=["--pid-filter", "profile_target"])
 
+    def test_a_full_disk_ends_the_recording_not_the_program(self):
+        steps = 3000
+        self.profile(command=["bash", "-c", f"ulimit -f 400; exec {TARGET} run {steps}"], options=["--collect", "timeline,nvtx"])
+        with self.rows() as rows:
+            kept = rows("SELECT count(*) FROM kernels")[0][0]
+            self.assertGreater(kept, 0)
+            self.assertEqual(rows("SELECT sum(count) FROM losses WHERE what = 'kernels'"), [(3 * steps - kept,)])
+
+    def test_without_cupti_the_ranges_are_there_and_the_remedy(self):
+        done = self.profile("run", "2", status=2, environment={"WARPMETER_CUPTI": "/nothing/libcupti.so.13"})
+        self.assertIn("set WARPMETER_CUPTI", done.stderr)
+        with self.rows() as rows:
+            self.assertEqual(rows("SELECT count(*) FROM v_ranges WHERE name = 'step'"), [(2,)])
+
     def test_collectors_can_be_left_out(self):
         self.profile("run", "2", options=["--collect", "timeline"])
         with self.rows() as rows:
@@ -238,6 +252,44 @@ class Server(Profile):
             self.assertGreater(sum(self.kernels(rows).values()), 0)
 
 
+class OwnKernels(Profile):
+    """warpmeter's own kernels under warpmeter profile, with what their run document and NVTX payloads say as the truth."""
+
+    MODEL = {
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_act": "silu",
+        "hidden_size": 128,
+        "intermediate_size": 192,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+        "num_key_value_heads": 1,
+        "vocab_size": 256,
+    }
+
+    def test_a_step_of_a_model(self):
+        (self.folder / "small.json").write_text(json.dumps(self.MODEL))
+        step = ["kernels", "--step", "--layers", "2", "--model", "small.json", "--batch", "2", "--context", "32"]
+        self.profile(command=[PROGRAM, *step, "--effort", "quick", "--campaigns", "1", "-o", "x.run.json"])
+        with self.rows() as rows:
+            samples = rows("SELECT id, payload FROM v_ranges WHERE name = 'kernel.step'")
+            measured = self.document()["measurements"][0]
+            self.assertEqual(len(samples), sum(map(len, measured["samples"])))
+            # Of a layer: two norms, four products, RoPE, append, attention, its combination, gated unit; then gather, norm and the last product.
+            kernels = 2 * 11 + 3
+            for range_id, payload in samples:
+                executions = json.loads(payload)["executions"]
+                # One graph holds all executions of a sample.
+                nodes = rows(f"SELECT count(*), count(DISTINCT graph_node) FROM kernels WHERE range_id = {range_id} AND graph IS NOT NULL")[0]
+                self.assertEqual(nodes, (executions * kernels, executions * kernels))
+                # From the first kernel's start to the last one's end is what the program timed, less what lies around it.
+                start, end, busy = rows(f"SELECT min(start_ns), max(end_ns), sum(end_ns - start_ns) FROM kernels WHERE range_id = {range_id} AND graph IS NOT NULL")[0]
+                per_step = 1e-9 * (end - start) / executions
+                self.assertLess(abs(per_step / measured["value"] - 1), 0.05)
+                self.assertLess(busy, end - start)
+            self.assertEqual(rows("SELECT DISTINCT json_extract(payload, '$.layers') FROM ranges"), [(2,)])
+            self.assertEqual(self.losses(rows), [])
+
+
 class Refusals(Profile):
     def refused(self, says, *arguments, **options):
         self.assert_refused("--emulate", "tiny", "profile", *arguments, says=says, **options)
@@ -249,6 +301,7 @@ class Refusals(Profile):
         self.refused(['unknown collector "gpm2"', "timeline, nvtx"], "--collect", "gpm2", *target)
         self.refused("missing/p.sqlite", "-o", "missing/p.sqlite", *target)
         self.refused("--duration", "--duration", "soon", *target)
+        self.refused("add timeline", "--collect", "pm", *target)
         self.refused("--overhead-budget", "--overhead-budget", "200", *target)
         (self.folder / "there.sqlite").touch()
         self.refused(["there.sqlite", "--out"], "-o", "there.sqlite", *target)
