@@ -3,6 +3,7 @@
 #include "collectors/launch_watch.h"
 
 #include <algorithm>
+#include <string>
 
 #include "collectors/launch_calls.h"
 #include "collectors/subscription.h"
@@ -74,6 +75,9 @@ LaunchWatch::LaunchWatch(const CuptiApi& cupti, Subscription& subscription)
   subscription_.listen([this](CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     called(domain, id, data);
   });
+}
+
+void LaunchWatch::start() {
   for (const CUpti_CallbackId id : resources)
     subscription_.enable(CUPTI_CB_DOMAIN_RESOURCE, id, true);
   for (const RareCall& call : rare_calls) subscription_.enable(call.domain, call.id, true);
@@ -91,10 +95,9 @@ void LaunchWatch::attach(PcCollector& collector) {
 }
 
 void LaunchWatch::watch_launches(RangeCollector* ranges) {
-  if (ranges != nullptr) ranges_ = ranges;
+  ranges_ = ranges;
   for (const LaunchCall& call : driver_launch_calls())
     subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, call.id, ranges != nullptr);
-  ranges_ = ranges;
 }
 
 DriverView LaunchWatch::driver_view() {
@@ -248,7 +251,7 @@ void WatchedRanges::arm() {
   try {
     watch_.watch_launches(this);
   } catch (const InputError&) {
-    RangeCollector::disarm();
+    disarm();
     throw;
   }
 }

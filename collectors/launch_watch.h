@@ -4,14 +4,16 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "collectors/pc_sampling.h"
 #include "collectors/range_collector.h"
@@ -29,9 +31,12 @@ class LaunchWatch {
  public:
   static constexpr std::chrono::milliseconds patience{100};
 
-  // Listens to contexts, streams, modules and captures; to be made before anything else is enabled.
-  // Throws InputError: no libcuda.so.1, or CUPTI refuses.
+  // Throws InputError: libcuda.so.1 is missing, or too old.
   LaunchWatch(const CuptiApi& cupti, Subscription& subscription);
+
+  // Sees contexts, streams, modules and captures from here on. Throws InputError if CUPTI refuses;
+  // the watch must then stay: it may be called.
+  void start();
 
   // Is told of the contexts that are there, and of all that come, go or unload a module. It must
   // not be destroyed.

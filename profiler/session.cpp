@@ -117,10 +117,11 @@ void Session::cuda_starts() noexcept {
     const SharedLibrary library = open_cupti(cupti_path_);
     cupti_ = std::make_unique<CuptiApi>(bind_cupti(library, cupti_path_));
     subscription_ = std::make_unique<Subscription>(*cupti_);
-    start_watch();
+    make_watch();
     ActivityOptions activity;
     activity.memory_bytes = options_.memory_bytes;
     timeline_ = std::make_unique<ActivityCollector>(*cupti_, *subscription_, activity);
+    start_watch();
     // At once, not by the writer: nothing of the program may be missed.
     if (starts_armed()) timeline_->arm();
     cuda_ = true;

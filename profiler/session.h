@@ -65,7 +65,9 @@ class Session {
   void make_collectors();  // those whose time has come
   void add_nvtx();
   void add_device_collectors(const DriverGate& driver);
+  void make_watch();
   void start_watch();
+  void refuse_watched(const std::string& why);
   void add_watched_collectors(const Ladder& ladder);
   void answer_range();
   bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }

@@ -43,14 +43,29 @@ RangeOptions range_options(double overhead_budget) {
 
 }  // namespace
 
-// Before anything is enabled at CUPTI: contexts are only told when they are made.
-void Session::start_watch() {
+void Session::refuse_watched(const std::string& why) {
+  for (const char* name : {"range", "pc"})
+    if (options_.collects(name)) refuse(name, why);
+}
+
+// All listen before the first callback is enabled, and that is done before the program's first
+// context: contexts are only told when they are made.
+void Session::make_watch() {
   if (!options_.collects("range") && !options_.collects("pc")) return;
   try {
     watch_ = std::make_unique<LaunchWatch>(*cupti_, *subscription_);
   } catch (const InputError& error) {
-    for (const char* name : {"range", "pc"})
-      if (options_.collects(name)) refuse(name, error.what());
+    refuse_watched(error.what());
+  }
+}
+
+void Session::start_watch() {
+  if (!watch_) return;
+  try {
+    watch_->start();
+  } catch (const InputError& error) {
+    (void)watch_.release();  // callbacks that were enabled before go on
+    refuse_watched(error.what());
   }
 }
 
