@@ -135,6 +135,7 @@ CuptiApi FakeRanges::api() {
   CuptiApi api;
   bind_host(api);
   bind_image(api);
+  api.cuptiProfilerDeInitialize = [](CUpti_Profiler_DeInitialize_Params*) { return CUPTI_SUCCESS; };
   api.cuptiProfilerInitialize = [](CUpti_Profiler_Initialize_Params*) {
     return call("Initialize");
   };
