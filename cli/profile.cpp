@@ -51,9 +51,9 @@ fs::path injected_library() {
 
 // The emulated GPU's driver and CUPTI, behind its runtime.
 void use_emulated_driver() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path() / "emulator" / "driver";
   const char* path = std::getenv("LD_LIBRARY_PATH");
-  ::setenv("LD_LIBRARY_PATH", fmt::format("{}:{}", path ? path : "", folder.string()).c_str(), 1);
+  const std::string folder = emulated_driver_folder();
+  ::setenv("LD_LIBRARY_PATH", fmt::format("{}:{}", path ? path : "", folder).c_str(), 1);
 }
 
 void make_folder(const fs::path& folder) {
