@@ -61,14 +61,15 @@ class Profile(Commands):
             time.sleep(0.02)
 
     def kernels_now(self):
-        """Of the one process that runs; -1: not known yet."""
+        """Committed, of the one process that runs; -1: not known."""
         shard = next(self.shards.glob("*.partial"), None)
         if shard is None:
             return -1
-        with contextlib.closing(sqlite3.connect(f"file:{shard}?mode=ro", uri=True, timeout=10)) as connection:
+        # The writer holds its lock; what is read while it commits may be no database.
+        with contextlib.closing(sqlite3.connect(f"file:{shard}?immutable=1", uri=True)) as connection:
             try:
                 return connection.execute("SELECT count(*) FROM kernels").fetchone()[0]
-            except sqlite3.OperationalError:  # the writer has it locked
+            except sqlite3.DatabaseError:
                 return -1
 
 

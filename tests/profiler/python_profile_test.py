@@ -82,7 +82,7 @@ if __name__ == "__main__":
 '''
 
 RANGES = """SELECT o.text, s.text, p.pid, count(*) FROM kernels k JOIN ranges r ON r.id = k.range_id JOIN strings s ON s.id = r.name_id
-    JOIN ranges outer ON outer.id = r.parent_id JOIN strings o ON o.id = outer.name_id JOIN processes p ON p.id = k.process_id
+    JOIN ranges w ON w.id = r.parent_id JOIN strings o ON o.id = w.name_id JOIN processes p ON p.id = k.process_id
     WHERE r.process_id = k.process_id GROUP BY o.text, s.text, p.pid ORDER BY o.text"""
 
 
