@@ -115,13 +115,18 @@ void execute(const ProfileOptions& options, Context& context) {
            writing.end();
   });
   if (found.shards.empty()) {
-    say("0 launches seen: no process of the command used CUDA{}",
-        inject.collects("nvtx") ? " or NVTX" : "");
+    say("0 launches seen{}{}", found.notes.empty() ? ": no process of the command used CUDA" : "",
+        found.notes.empty() && inject.collects("nvtx") ? " or NVTX" : "");
     context.exit_status = exit_not_as_asked;
     if (writing.empty()) fs::remove_all(folder);
     return;
   }
-  merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  try {
+    merge_profiles(found.shards, options.out, tool_provenance(context.argv));
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}; the files to merge are in {}", error.what(), folder.string()));
+  }
   if (writing.empty() && !options.keep_shards) fs::remove_all(folder);
   const ProfileSummary summary = summarize(ProfileReader(options.out));
   if (options.json)
@@ -147,7 +152,7 @@ void add_profile(CLI::App& app, Context& context) {
       "profile",
       "timeline and counters of an unmodified program and its children: profile -- CMD ARGS");
   auto options = std::make_shared<ProfileOptions>();
-  options->inject.collect = {"timeline", "nvtx"};
+  options->inject.collect = {"timeline", "nvtx", "nvml", "pm"};
   command->add_option("CMD", options->command, "the program and its arguments, after --")
       ->required()
       ->expected(-1);

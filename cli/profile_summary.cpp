@@ -85,6 +85,12 @@ ProfileSummary summarize(const ProfileReader& profile) {
   for (const Json& shard : provenance.value("merged", Json::array())) {
     const Json& own = shard.at("provenance");
     if (own.contains("overhead")) summary.overhead.push_back(own["overhead"]);
+    const Json refused = own.value("refused", Json::object());
+    for (const auto& [collector, why] : refused.items()) {
+      const std::string line = fmt::format("{}: {}", collector, why.get<std::string>());
+      if (std::find(summary.refused.begin(), summary.refused.end(), line) == summary.refused.end())
+        summary.refused.push_back(line);
+    }
   }
   return summary;
 }
@@ -108,6 +114,7 @@ Json to_json(const ProfileSummary& summary) {
                                {"without_time", kernel.without_time},
                                {"seconds", kernel.seconds}});
   json["overhead"] = summary.overhead;
+  json["refused"] = summary.refused;
   json["losses"] = summary.losses;
   return json;
 }
@@ -128,6 +135,7 @@ std::string format_summary(const ProfileSummary& summary) {
   }
   if (summary.by_time.size() > shown_kernels)
     text += fmt::format("and {} more kernels\n", summary.by_time.size() - shown_kernels);
+  for (const std::string& line : summary.refused) text += fmt::format("not collected: {}\n", line);
   for (std::size_t i = 0; i < std::min(shown_losses, summary.losses.size()); ++i)
     text += fmt::format("lost: {}\n", summary.losses[i]);
   if (summary.losses.size() > shown_losses)

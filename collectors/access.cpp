@@ -61,10 +61,12 @@ Finding judge_permission(const AccessReadings& r) {
   const std::string subject = "permission";
   if (r.emulated) return {subject, "an emulated GPU: nobody has to permit its counters", "", 0};
   if (!r.driver_parameters)
-    return {subject, "not known: /proc/driver/nvidia/params is not there", "", 0};
+    return {subject, "not known: /proc/driver/nvidia/params is not there",
+            "mount /proc/driver/nvidia into the container", 0};
   const auto admin_only = value_of(*r.driver_parameters, "RmProfilingAdminOnly:");
   if (!admin_only)
-    return {subject, "not known: this driver's parameters have no RmProfilingAdminOnly", "", 0};
+    return {subject, "not known: this driver's parameters have no RmProfilingAdminOnly",
+            "install a driver of 580 or newer", 0};
   if (*admin_only == "0") return {subject, "counters are open to all users", "", 0};
   if (!has_capability(r.process_status))
     return {subject,

@@ -20,7 +20,7 @@ void PmClock::read() {
     if (after - before >= width) continue;
     width = after - before;
     best.cupti = static_cast<std::int64_t>(cupti);
-    const bool same = before <= best.cupti && best.cupti <= after;
+    const bool same = virtual_time_ || (before <= best.cupti && best.cupti <= after);
     best.offset = same ? 0 : before + width / 2 - best.cupti;
   }
   before_ = any_ ? last_ : best;

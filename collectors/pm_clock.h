@@ -14,7 +14,9 @@ namespace warpmeter {
 // otherwise interpolates between readings of both, so that a drift is followed. Not thread-safe.
 class PmClock {
  public:
-  explicit PmClock(const CuptiApi& api) : api_(api) {}
+  // `virtual_time`: on the emulated GPU, where threads that do not use the runtime read another
+  // CLOCK_MONOTONIC than those that do: nothing is compared, CUPTI's clock is the host's.
+  PmClock(const CuptiApi& api, bool virtual_time) : api_(api), virtual_time_(virtual_time) {}
 
   // Reads CUPTI's clock between two readings of the host's, the tightest of ten. Throws InputError
   // if CUPTI does not tell the time.
@@ -35,6 +37,7 @@ class PmClock {
     std::int64_t cupti = 0, offset = 0;
   };
   const CuptiApi& api_;
+  const bool virtual_time_;
   Reading before_, last_;
   bool any_ = false;
   std::int64_t uncertainty_ = 0;

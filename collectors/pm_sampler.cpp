@@ -40,7 +40,7 @@ PmSampler::PmSampler(const CuptiApi& api, const TargetDevice& device, std::size_
       ordinal_(ordinal),
       options_(options),
       by_time_(!(device.major == 7 || (device.major == 8 && device.minor == 0))),
-      clock_(api),
+      clock_(api, options.virtual_time),
       interval_(options.interval_ns) {
   if (chip_.empty())
     throw InputError(
@@ -177,8 +177,8 @@ void PmSampler::take(std::size_t completed, PmOutput& out) {
     if (first) continue;  // it began at no stated time
     PmSample sample{clock_.to_host(info.startTimestamp), clock_.to_host(info.endTimestamp), false,
                     std::vector<double>(names_.size())};
-    if (sample.start_ns < started_ - slack || sample.end_ns > now + slack ||
-        sample.end_ns <= sample.start_ns) {
+    const bool outside = sample.start_ns < started_ - slack || sample.end_ns > now + slack;
+    if ((outside && !options_.virtual_time) || sample.end_ns <= sample.start_ns) {
       ++misplaced;
       gap_ = true;
       continue;

@@ -23,6 +23,7 @@ struct PmOptions {
   std::size_t hardware_buffer_bytes = std::size_t{64} << 20;
   std::uint32_t samples_per_decode = 512;  // about 18 KiB each
   std::int64_t decode_period_ms = 10;
+  bool virtual_time = false;          // on the emulated GPU (pm_clock.h)
   std::size_t most_queued = 1 << 18;  // values between the decode and the writer's thread
 };
 

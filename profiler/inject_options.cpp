@@ -72,6 +72,11 @@ InjectOptions read_inject_options(std::string_view text) {
       throw InputError(fmt::format("unknown collector \"{}\"; use {}", name,
                                    fmt::join(collector_names(), ", ")));
   }
+  // They need the devices and the driver, which the timeline finds.
+  for (const char* name : {"pm", "range", "pc", "nvml"}) {
+    if (options.collects(name) && !options.collects("timeline"))
+      throw InputError(fmt::format("{} is collected beside the timeline; add timeline", name));
+  }
   return options;
 }
 

@@ -39,11 +39,15 @@ ProcessFacts process_facts() {
   return facts;
 }
 
+// Set by the emulated runtime's users (docs/emulator.md).
+bool on_emulated_gpu() {
+  const char* chip = std::getenv("WARPMETER_EMULATED_CHIP_FILE");
+  return chip != nullptr && *chip != '\0';
+}
+
 ProfileHeader shard_header() {
   ProfileHeader header;
-  // Set by the emulated runtime's users (docs/emulator.md).
-  if (const char* chip = std::getenv("WARPMETER_EMULATED_CHIP_FILE"); chip && *chip)
-    header.source = Source::emulated;
+  if (on_emulated_gpu()) header.source = Source::emulated;
   header.tool = tool_provenance({});
   header.host = host_provenance(0);
   return header;

@@ -17,6 +17,9 @@ ProcessFacts process_facts();
 // Arguments of this process, separated by blanks.
 std::string command_line();
 
+// The program runs on the emulated GPU.
+bool on_emulated_gpu();
+
 // The header of a shard: source `emulated` where the program runs on the emulated GPU.
 ProfileHeader shard_header();
 

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::chrono::milliseconds period{100};
 constexpr std::chrono::seconds patience_at_exit{20}, patience_at_range{2};
-constexpr std::size_t nvtx_bytes = std::size_t{64} << 20;
 
 struct Slot {
   std::mutex mutex;
@@ -42,7 +41,10 @@ Slot& slot() {
 // ever, and the shard is the parent's. What it makes from here on is its own.
 void forget_in_child() { new (&slot()) Slot; }
 
-// The command line, the pid and so on are not text that we made.
+bool is_there(const std::filesystem::path& shard) {
+  return std::filesystem::exists(shard) || std::filesystem::exists(shard.string() + ".partial");
+}
+
 bool excluded(const InjectOptions& options) {
   return !options.only.empty() && command_line().find(options.only) == std::string::npos;
 }
@@ -120,6 +122,9 @@ void Session::cuda_starts() noexcept {
     // At once, not by the writer: nothing of the program may be missed.
     if (starts_armed()) timeline_->arm();
     cuda_ = true;
+    const std::lock_guard lock(mutex_);
+    cuda_came_ = true;  // no need to wait for the next turn
+    wake_.notify_all();
   } catch (const std::exception& error) {
     refuse("timeline", error.what());
     leave_note(options_.folder, error.what());
@@ -158,19 +163,13 @@ void Session::run() noexcept {
 }
 
 void Session::open_store() {
-  std::string why;
   // A process that runs another program keeps its pid.
-  for (int image = 1; image <= 100; ++image) {
-    const std::string name = image == 1 ? fmt::format("{}.profile.sqlite", ::getpid())
-                                        : fmt::format("{}-{}.profile.sqlite", ::getpid(), image);
-    try {
-      store_ = std::make_unique<ProfileWriter>(options_.folder / name, shard_header());
-      break;
-    } catch (const InputError& error) {
-      why = error.what();
-    }
+  std::filesystem::path shard;
+  for (int image = 1; image == 1 || is_there(shard); ++image) {
+    const std::string number = image == 1 ? "" : fmt::format("-{}", image);
+    shard = options_.folder / fmt::format("{}{}.profile.sqlite", ::getpid(), number);
   }
-  if (!store_) throw InputError(why);
+  store_ = std::make_unique<ProfileWriter>(shard, shard_header());
   const ProcessFacts facts = process_facts();
   ProcessRow row;
   row.pid = ::getpid();
@@ -189,9 +188,10 @@ void Session::write() {
     bool stop = false, range = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, period, [this] { return stop_ || range_came_; });
+      wake_.wait_for(lock, period, [this] { return stop_ || range_came_ || cuda_came_; });
       stop = stop_;
       range = std::exchange(range_came_, false);
+      cuda_came_ = false;
     }
     if (range) answer_range();
     tick();
@@ -204,9 +204,13 @@ void Session::write() {
   store_->finish();
 }
 
-void Session::tick() {
-  if (cuda_ && !devices_known_) learn_devices();
+void Session::make_collectors() {
   if (nvtx_ && !nvtx_known_) add_nvtx();
+  if (cuda_ && !devices_known_) learn_devices();
+}
+
+void Session::tick() {
+  make_collectors();
   follow_control_file();
   if (disarm_at_ns_ != 0 && monotonic_ns() >= disarm_at_ns_) {
     disarm_at_ns_ = 0;
@@ -216,13 +220,8 @@ void Session::tick() {
   store_->flush();
 }
 
-void Session::add_nvtx() {
-  nvtx_known_ = true;
-  collectors_.push_back(std::make_unique<NvtxCollector>(target_, nvtx_bytes));
-  if (armed_) collectors_.back()->arm();
-}
-
 void Session::answer_range() {
+  make_collectors();
   arm(true);
   const std::lock_guard lock(mutex_);
   range_answered_ = true;
@@ -244,6 +243,7 @@ void Session::put_provenance() {
     const std::lock_guard lock(refused_mutex_);
     json["refused"] = refused_;
   }
+  json["ladder"] = ladder_;
   json["collectors"] = Json::object();
   if (timeline_ && cuda_) json["collectors"]["timeline"] = timeline_->describe();
   for (const auto& collector : collectors_)

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,6 +20,7 @@ class NvtxCollector;
 class ProfileWriter;
 struct CuptiApi;
 class Subscription;
+struct DriverGate;
 
 // The profiler inside one process: its collectors, and a thread that writes what they have into a
 // shard, FOLDER/PID.profile.sqlite. Never destroyed: other threads may be in a callback of ours
@@ -26,6 +28,8 @@ class Subscription;
 // into FOLDER/PID.note, and the process goes on without us.
 class Session {
  public:
+  static constexpr std::size_t nvtx_bytes = std::size_t{64} << 20;  // of ranges that wait
+
   // That of this process; null if there is none (not asked for, filtered out, or it has failed).
   // Made at the first call in a process, also in a forked child that gets here.
   static Session* current() noexcept;
@@ -54,7 +58,11 @@ class Session {
   void on_awaited_range() noexcept;
   void refuse(const std::string& collector, const std::string& why);
   void put_provenance();
+  // Makes a collector if it was asked for; what it refuses is noted.
+  void add(const std::string& name, const std::function<std::unique_ptr<Collector>()>& make);
+  void make_collectors();  // those whose time has come
   void add_nvtx();
+  void add_device_collectors(const DriverGate& driver);
   void answer_range();
   bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
   std::size_t drain();
@@ -64,7 +72,7 @@ class Session {
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  bool stop_ = false, finished_ = false;
+  bool stop_ = false, finished_ = false, cuda_came_ = false;
   bool range_came_ = false, range_answered_ = false;  // the one that is waited for
   std::atomic<bool> cuda_{false};                     // CUPTI is open
   std::atomic<bool> nvtx_{false};                     // NVTX calls us
@@ -84,6 +92,7 @@ class Session {
   std::string control_;
   std::mutex refused_mutex_;
   Json refused_ = Json::object();
+  Json ladder_;
 };
 
 // One line into FOLDER/PID.note; never throws.

@@ -23,7 +23,7 @@ void Session::learn_devices() {
     return;
   }
   target_.cupti = cupti_.get();
-  target_.devices = std::move(gate.devices);
+  target_.devices = gate.devices;
   for (std::size_t i = 0; i < target_.devices.size(); ++i) {
     TargetDevice& device = target_.devices[i];
     device.chip = chip_name(*cupti_, i);
@@ -37,6 +37,7 @@ void Session::learn_devices() {
   timeline_->set_target(target_);
   devices_known_ = true;
   if (!armed_) timeline_->disarm();
+  add_device_collectors(gate);
 }
 
 // "arm" or "disarm" in FOLDER/control; what it said before counts until it says something else.

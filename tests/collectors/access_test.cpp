@@ -81,9 +81,9 @@ TEST(Permission, InAUserNamespaceIsACaveat) {
 TEST(Permission, WhatIsNotKnownIsSaid) {
   AccessReadings r = good();
   r.driver_parameters = "RmProfilingAdmin: 1\n";
-  expect(r, "permission", "have no RmProfilingAdminOnly", 0, "");
+  expect(r, "permission", "have no RmProfilingAdminOnly", 0, "580 or newer");
   r.driver_parameters.reset();
-  expect(r, "permission", "/proc/driver/nvidia/params is not there", 0, "");
+  expect(r, "permission", "/proc/driver/nvidia/params is not there", 0, "mount");
   r.driver_parameters = "RmProfilingAdminOnly: 1\n";
   r.emulated = true;
   EXPECT_NE(find(judge_access(r), "permission", "an emulated GPU"), nullptr);
