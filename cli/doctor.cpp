@@ -51,7 +51,8 @@ void add_doctor(CLI::App& app, Context& context) {
   CLI::Option* counters = command->add_flag(
       "--validate-counters", *validate,
       "instead: run kernels of known work on the GPU and check its counters with them");
-  command->add_option("--device", *device, "cuda:N, for --validate-counters; default: the first GPU")
+  command
+      ->add_option("--device", *device, "cuda:N, for --validate-counters; default: the first GPU")
       ->needs(counters);
   command->callback([=, &context] {
     if (*validate)

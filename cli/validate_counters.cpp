@@ -81,7 +81,8 @@ class Validation {
         one.counter = wanted.counter;
         one.why = wanted.why;
       }
-      const ReplayWork work{launch.prepare, [] {}, launch.launch, [this] { kernels_.synchronize(); }};
+      const ReplayWork work{launch.prepare, [] {}, launch.launch,
+                            [this] { kernels_.synchronize(); }};
       for (int repeat = 0; repeat < repeats; ++repeat) {
         // The work is the same in every pass, whatever its cycles: no verdict of theirs is asked.
         for (const MetricValue& value : profiler_.replay(plan, work))
@@ -153,9 +154,10 @@ void print(const std::vector<Validated>& all) {
 Device choose_gpu(const std::string& text) {
   const Choice choice = choose_device(text);
   if (choice.device.kind != DeviceKind::cuda)
-    throw InputError(fmt::format("--validate-counters needs a GPU: {}; for a trial: warpmeter "
-                                 "--emulate tiny doctor --validate-counters",
-                                 choice.reason));
+    throw InputError(
+        fmt::format("--validate-counters needs a GPU: {}; for a trial: warpmeter "
+                    "--emulate tiny doctor --validate-counters",
+                    choice.reason));
   return choice.device;
 }
 

@@ -103,7 +103,8 @@ struct CuptiApi {
 // missing: the library is older than CUDA 13.0.
 CuptiApi bind_cupti(const SharedLibrary& library, const std::string& path);
 
-// "GH100", as cuptiDeviceGetChipName says of the device with this ordinal; empty if it does not know.
+// "GH100", as cuptiDeviceGetChipName says of the device with this ordinal; empty if it does not
+// know.
 std::string chip_name(const CuptiApi& api, std::size_t ordinal);
 
 // Throws InputError: "timeline: cuptiActivityEnable: CUPTI_ERROR_...: meaning; remedy".

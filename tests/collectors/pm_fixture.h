@@ -12,8 +12,8 @@
 #include "collectors/clock.h"
 #include "collectors/pm_sampling.h"
 #include "core/error.h"
-#include "tests/collectors/kept_rows.h"
 #include "tests/collectors/fake_pm.h"
+#include "tests/collectors/kept_rows.h"
 
 namespace warpmeter {
 
