@@ -49,11 +49,17 @@ fs::path injected_library() {
   return file;
 }
 
-// The emulated GPU's driver and CUPTI, behind its runtime.
+// The emulated GPU's driver and CUPTI, behind its runtime. Programs that open the runtime late
+// (Python) would otherwise have the host's clock, on which ranges do not match kernels.
 void use_emulated_driver() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path() / "emulator" / "driver";
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  ::setenv("LD_LIBRARY_PATH", fmt::format("{}:{}", path ? path : "", folder.string()).c_str(), 1);
+  const fs::path folder = emulated_driver_folder();
+  const auto add = [](const char* name, const fs::path& last) {
+    const char* path = std::getenv(name);
+    const std::string before = path && *path ? std::string(path) + ":" : "";
+    ::setenv(name, (before + last.string()).c_str(), 1);
+  };
+  add("LD_LIBRARY_PATH", folder);
+  add("LD_PRELOAD", folder.parent_path() / "libcudart.so.13");
 }
 
 void make_folder(const fs::path& folder) {

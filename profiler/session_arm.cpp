@@ -13,20 +13,6 @@
 #include "profiler/session.h"
 
 namespace warpmeter {
-namespace {
-
-// As cuptiDeviceGetChipName says; empty if it does not know.
-std::string chip_name(const CuptiApi& cupti, std::size_t ordinal) {
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
-  params.deviceIndex = ordinal;
-  if (cupti.cuptiDeviceGetChipName(&params) != CUPTI_SUCCESS || params.pChipName == nullptr)
-    return {};
-  return params.pChipName;
-}
-
-}  // namespace
-
 // cuInit has called us, so that the driver is there; the gate waits until it is done.
 void Session::learn_devices() {
   DriverGate gate = pass_driver_gate();

@@ -22,6 +22,10 @@ STEP = {"short_kernel": 1, "long_kernel": 2}  # kernels of a step
 
 
 class Profile(Commands):
+    def setUp(self):
+        super().setUp()
+        self.shards = self.folder / "p.profile.sqlite.shards"
+
     def profile(self, *target, options=(), status=0, environment=None, command=None):
         out = self.folder / "p.profile.sqlite"
         arguments = ["--emulate", "tiny", "profile", "-o", out, *options, "--", *(command or [TARGET, *target])]
@@ -49,6 +53,24 @@ class Profile(Commands):
 
     def losses(self, rows):
         return [row[0] for row in rows("SELECT what FROM losses")]
+
+    def wait_until(self, condition, seconds=60):
+        until = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), until, "waited in vain")
+            time.sleep(0.02)
+
+    def kernels_now(self):
+        """Committed, of the one process that runs; -1: not known."""
+        shard = next(self.shards.glob("*.partial"), None)
+        if shard is None:
+            return -1
+        # The writer holds its lock; what is read while it commits may be no database.
+        with contextlib.closing(sqlite3.connect(f"file:{shard}?immutable=1", uri=True)) as connection:
+            try:
+                return connection.execute("SELECT count(*) FROM kernels").fetchone()[0]
+            except sqlite3.DatabaseError:
+                return -1
 
 
 class Scenarios(Profile):
@@ -183,22 +205,7 @@ class Server(Profile):
         command = [PROGRAM, "--emulate", "tiny", "profile", "-o", self.folder / "p.profile.sqlite", *options, "--", TARGET, "serve", self.stop]
         self.server = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.server.kill)
-        self.shards = self.folder / "p.profile.sqlite.shards"
         self.wait_until(lambda: list(self.shards.glob("*.partial")))
-
-    def wait_until(self, condition, seconds=60):
-        until = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), until, "waited in vain")
-            time.sleep(0.02)
-
-    def kernels_now(self):
-        shard = next(self.shards.glob("*.partial"))
-        with contextlib.closing(sqlite3.connect(f"file:{shard}?mode=ro", uri=True, timeout=10)) as connection:
-            try:
-                return connection.execute("SELECT count(*) FROM kernels").fetchone()[0]
-            except sqlite3.OperationalError:  # the writer has it locked
-                return -1
 
     def end(self, status=0):
         self.stop.touch()
