@@ -37,10 +37,7 @@ std::optional<std::size_t> index_of(const std::vector<std::string>& names, const
 }  // namespace
 
 RangeProfiler::RangeProfiler(const CuptiApi& api, CUcontext context, const std::string& chip)
-    : api_(api), context_(context), chip_(chip) {
-  CUpti_Profiler_Initialize_Params initialize{};
-  initialize.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
-  check(api_.cuptiProfilerInitialize(&initialize), "cuptiProfilerInitialize");
+    : api_(api), use_(api, "range"), context_(context), chip_(chip) {
   availability_ = counter_availability(api_, context_);
   CUpti_RangeProfiler_Enable_Params p{};
   p.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;

@@ -12,6 +12,7 @@
 #include "collectors/combine.h"
 #include "collectors/counter_plan.h"
 #include "collectors/cupti_api.h"
+#include "collectors/cupti_profiler_use.h"
 #include "collectors/host_session.h"
 
 namespace warpmeter {
@@ -44,8 +45,7 @@ struct ReplayWork {
 // one line with the remedy, if CUPTI refuses.
 class RangeProfiler {
  public:
-  // Enables it. CUPTI's profiler is initialised and stays so until the process ends: other
-  // collectors use it, and it does not count its users.
+  // Enables it.
   RangeProfiler(const CuptiApi& api, CUcontext context, const std::string& chip);
   ~RangeProfiler();
   RangeProfiler(const RangeProfiler&) = delete;
@@ -69,6 +69,7 @@ class RangeProfiler {
 
  private:
   const CuptiApi& api_;
+  CuptiProfilerUse use_;
   CUcontext context_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;

@@ -15,6 +15,7 @@
 #include "collectors/activity_collector.h"
 #include "collectors/clock.h"
 #include "collectors/cupti_library.h"
+#include "collectors/launch_watch.h"
 #include "collectors/nvtx_collector.h"
 #include "core/error.h"
 #include "profiler/process_facts.h"
@@ -116,6 +117,7 @@ void Session::cuda_starts() noexcept {
     const SharedLibrary library = open_cupti(cupti_path_);
     cupti_ = std::make_unique<CuptiApi>(bind_cupti(library, cupti_path_));
     subscription_ = std::make_unique<Subscription>(*cupti_);
+    start_watch();
     ActivityOptions activity;
     activity.memory_bytes = options_.memory_bytes;
     timeline_ = std::make_unique<ActivityCollector>(*cupti_, *subscription_, activity);

@@ -16,9 +16,11 @@
 namespace warpmeter {
 
 class ActivityCollector;
+class LaunchWatch;
 class NvtxCollector;
 class ProfileWriter;
 struct CuptiApi;
+struct Ladder;
 class Subscription;
 struct DriverGate;
 
@@ -63,6 +65,8 @@ class Session {
   void make_collectors();  // those whose time has come
   void add_nvtx();
   void add_device_collectors(const DriverGate& driver);
+  void start_watch();
+  void add_watched_collectors(const Ladder& ladder);
   void answer_range();
   bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
   std::size_t drain();
@@ -80,6 +84,7 @@ class Session {
   // The thread that starts CUDA makes these, before cuda_ is set; then the writer owns them.
   std::unique_ptr<CuptiApi> cupti_;
   std::unique_ptr<Subscription> subscription_;
+  std::unique_ptr<LaunchWatch> watch_;  // null if nothing needs it, or it was refused
   std::unique_ptr<ActivityCollector> timeline_;
   std::string cupti_path_;
 

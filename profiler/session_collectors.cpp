@@ -55,6 +55,7 @@ void Session::add_device_collectors(const DriverGate& driver) {
       return std::make_unique<PmCollector>(target_, options);
     });
   }
+  add_watched_collectors(ladder);
   add("nvml", [&] {
     NvmlOptions options;
     options.gpm = ladder.grants(access_gpm) || wanted == access_timeline;

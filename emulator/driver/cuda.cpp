@@ -164,6 +164,17 @@ EMULATOR_API CUresult cuCtxSynchronize() {
   });
 }
 
+EMULATOR_API CUresult cuStreamQuery(CUstream stream) {
+  return about(0, "", [&] { return runtime().stream_query(stream); });
+}
+EMULATOR_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  return about(0, status, [&] { return runtime().stream_capturing(stream, status); });
+}
+EMULATOR_API CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute,
+                                         CUfunction function) {
+  return about(0, value, [&] { return runtime().function_attribute(value, attribute, function); });
+}
+
 EMULATOR_API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
   return about(0, type, [&] {
     if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -224,6 +235,9 @@ const Row* find_function(const char* name) {
                              ROW(cuCtxSetCurrent, cuCtxSetCurrent),
                              ROW(cuCtxGetDevice, cuCtxGetDevice),
                              ROW(cuCtxSynchronize, cuCtxSynchronize),
+                             ROW(cuStreamQuery, cuStreamQuery),
+                             ROW(cuStreamIsCapturing, cuStreamIsCapturing),
+                             ROW(cuFuncGetAttribute, cuFuncGetAttribute),
                              ROW(cuGraphNodeGetType, cuGraphNodeGetType),
                              ROW(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2),
                              ROW(cuFuncGetName, cuFuncGetName),

@@ -97,6 +97,46 @@ void call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const v
 
 }  // namespace
 
+namespace {
+
+// The parameters of the driver's function, as its signature has them.
+union DriverParams {
+  cuLaunchKernel_params kernel;
+  cuLaunchCooperativeKernel_params cooperative;
+  cuLaunchKernelEx_params extended;
+  cuGraphLaunch_params graph;
+};
+
+struct DriverLaunch {
+  DriverParams params{};
+  CUlaunchConfig config{};
+  CUlaunchAttribute attributes[2] = {};
+
+  explicit DriverLaunch(const LaunchCall& launch) {
+    auto* const function = static_cast<CUfunction>(const_cast<void*>(launch.function));
+    const std::uint32_t* const g = launch.grid;
+    const std::uint32_t* const b = launch.block;
+    if (launch.exec != nullptr) {
+      params.graph = {launch.exec, launch.stream};
+    } else if (launch.extended) {
+      config = {g[0], g[1], g[2], b[0], b[1], b[2], launch.shared, launch.stream, attributes, 2};
+      attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      attributes[0].value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
+      attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+      attributes[1].value.cooperative = launch.cooperative ? 1 : 0;
+      params.extended = {&config, function, nullptr, nullptr};
+    } else if (launch.cooperative) {
+      params.cooperative = {function, g[0], g[1],          g[2],          b[0],
+                            b[1],     b[2], launch.shared, launch.stream, nullptr};
+    } else {
+      params.kernel = {function, g[0],          g[1],          g[2],    b[0],   b[1],
+                       b[2],     launch.shared, launch.stream, nullptr, nullptr};
+    }
+  }
+};
+
+}  // namespace
+
 void call_back_api(ApiSite& site, CUpti_CallbackDomain domain, std::uint32_t cbid,
                    CUpti_ApiCallbackSite where) {
   CUpti_CallbackData data{};
@@ -105,6 +145,8 @@ void call_back_api(ApiSite& site, CUpti_CallbackDomain domain, std::uint32_t cbi
       domain == CUPTI_CB_DOMAIN_RUNTIME_API ? site.function : callback_name(domain, cbid);
   data.functionReturnValue = where == CUPTI_API_EXIT ? &site.result : nullptr;
   data.symbolName = site.kernel;
+  const DriverLaunch launch(site.launch);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) data.functionParams = &launch.params;
   data.context = handle(site.context);
   data.contextUid = id_of(site.context);
   data.correlationData = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? &site.data : &site.driver_data;

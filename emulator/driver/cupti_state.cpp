@@ -16,10 +16,16 @@ namespace {
 
 // The runtime launches through this function of the driver.
 std::uint32_t driver_cbid(const ApiSite& site) {
-  if (site.kernel == nullptr) return 0;
-  return std::strstr(site.function, "_ptsz") != nullptr
-             ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz
-             : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  const LaunchCall& launch = site.launch;
+  if (launch.function == nullptr && launch.exec == nullptr) return 0;
+  const bool per_thread = std::strstr(site.function, "_ptsz") != nullptr;
+#define FORM(name) \
+  (per_thread ? CUPTI_DRIVER_TRACE_CBID_##name##_ptsz : CUPTI_DRIVER_TRACE_CBID_##name)
+  if (launch.exec != nullptr) return FORM(cuGraphLaunch);
+  if (launch.extended) return FORM(cuLaunchKernelEx);
+  if (launch.cooperative) return FORM(cuLaunchCooperativeKernel);
+  return FORM(cuLaunchKernel);
+#undef FORM
 }
 
 void enter(ApiSite& site) {
@@ -32,7 +38,7 @@ void enter(ApiSite& site) {
 void exit(ApiSite& site) {
   const std::uint32_t outer = runtime_cbid(site.function);
   const std::uint32_t inner = driver_cbid(site);
-  record_api(site, outer, inner);
+  record_api(site, outer, site.kernel == nullptr ? 0 : inner);
   if (inner != 0) call_back_api(site, CUPTI_CB_DOMAIN_DRIVER_API, inner, CUPTI_API_EXIT);
   call_back_api(site, CUPTI_CB_DOMAIN_RUNTIME_API, outer, CUPTI_API_EXIT);
   buffers().drain(false);

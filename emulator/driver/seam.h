@@ -12,7 +12,7 @@
 
 namespace emulator {
 
-inline constexpr unsigned seam_version = 1;
+inline constexpr unsigned seam_version = 2;
 
 // What a CUcontext points to: the primary context of a device, until cudaDeviceReset.
 struct Context {
@@ -21,10 +21,24 @@ struct Context {
   std::uint32_t null_stream = 0;  // id of the legacy stream
 };
 
+// What a call launches, as the call of the driver inside says it.
+struct LaunchCall {
+  const void* function = nullptr;  // of the runtime; what the driver knows it by once in a site
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t cluster[3] = {1, 1, 1};
+  std::uint32_t shared = 0;
+  CUstream stream = nullptr;
+  bool cooperative = false;
+  bool extended = false;  // cuLaunchKernelEx
+  CUgraphExec exec = nullptr;
+};
+
 // A call of the runtime from its begin to its end.
 struct ApiSite {
   const char* function = nullptr;  // "cudaMemcpyAsync", or with "_ptsz"
-  const char* kernel = nullptr;    // of launches
+  const char* kernel = nullptr;    // of launches of kernels
+  LaunchCall launch;               // its function is null in other calls
   const Context* context = nullptr;
   std::uint32_t correlation = 0;
   std::uint64_t data = 0;         // the client's, from enter to exit
@@ -160,6 +174,11 @@ struct RuntimeTable {
   // The kernel of a node and how it is launched; false if it is none.
   bool (*kernel_node)(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) = nullptr;
   const char* (*kernel_name)(CUfunction function) = nullptr;  // null: unknown
+  // Leave no error for cudaGetLastError. stream_query spoils a capture, as the driver does.
+  CUresult (*stream_query)(CUstream handle) = nullptr;
+  CUresult (*stream_capturing)(CUstream handle, CUstreamCaptureStatus* status) = nullptr;
+  CUresult (*function_attribute)(int* value, CUfunction_attribute attribute,
+                                 CUfunction function) = nullptr;
 };
 
 }  // namespace emulator

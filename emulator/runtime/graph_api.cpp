@@ -188,6 +188,7 @@ EMULATOR_API cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t)
       [&](Lock&) { return find(instance) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
 }
 EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t handle) {
+  const emulator::ApiCall api(__func__, emulator::graph_call(instance, handle));
   return call([&](Lock&) -> cudaError_t {
     const Handle* found = find(instance);
     Stream* stream = streams().find(handle, thread_state().device);

@@ -124,10 +124,28 @@ int registers_per_thread() {
   return static_cast<int>(std::min<std::int64_t>(32, chip.sm_registers / chip.sm_threads));
 }
 
+CUresult driver_function_attribute(int* value, CUfunction_attribute attribute,
+                                   CUfunction function) {
+  const Lock lock(engine().mutex);
+  Kernel* const kernel = registry().kernel(function);
+  if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const Program& program = program_of(*kernel, thread_state().device);
+  if (attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+    *value = static_cast<int>(program.shared_bytes);
+  else if (attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+    *value = static_cast<int>(program.local_bytes);
+  else if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
+    *value = registers_per_thread();
+  else
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace emulator
 
 using emulator::call;
 using emulator::Kernel;
+using emulator::launch_call;
 using emulator::Lock;
 using emulator::registry;
 using emulator::Request;
@@ -137,7 +155,8 @@ extern "C" {
 
 EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                                           std::size_t shared, cudaStream_t stream) {
-  const emulator::ApiCall api("cudaLaunchKernel", function);
+  const emulator::ApiCall api("cudaLaunchKernel",
+                              launch_call(function, grid, block, shared, stream));
   return call([&](Lock&) {
     return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, false, false},
                             args);
@@ -146,14 +165,17 @@ EMULATOR_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 
 
 EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
                                             std::size_t shared, cudaStream_t stream) {
-  const emulator::ApiCall api("__cudaLaunchKernel", kernel);
+  const emulator::ApiCall api("__cudaLaunchKernel",
+                              launch_call(kernel, grid, block, shared, stream));
   return cudaLaunchKernel(kernel, grid, block, args, shared, stream);
 }
 
 EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
                                                      void** args, std::size_t shared,
                                                      cudaStream_t stream) {
-  const emulator::ApiCall api("cudaLaunchCooperativeKernel", function);
+  auto launched = launch_call(function, grid, block, shared, stream);
+  launched.cooperative = true;
+  const emulator::ApiCall api("cudaLaunchCooperativeKernel", launched);
   return call([&](Lock&) {
     return emulator::launch(function, Request{grid, block, {1, 1, 1}, shared, stream, true, false},
                             args);
@@ -162,7 +184,7 @@ EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 
 
 EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                              void** args) {
-  const emulator::ApiCall api("cudaLaunchKernelExC", function);
+  const emulator::ApiCall api("cudaLaunchKernelExC", launch_call(config, function));
   return call([&](Lock&) -> cudaError_t {
     if (config == nullptr) return cudaErrorInvalidValue;
     Request request{config->gridDim,

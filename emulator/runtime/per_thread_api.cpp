@@ -16,16 +16,14 @@ cudaError_t waited(cudaError_t error) {
 }  // namespace
 
 // A function with a stream; its form for a default stream per thread.
-#define PER_THREAD(name, parameters, arguments)     \
-  EMULATOR_API cudaError_t name##_ptsz parameters { \
-    const emulator::ApiCall api(#name "_ptsz");     \
-    return name arguments;                          \
+#define PER_THREAD_FORM(name, parameters, arguments, launch) \
+  EMULATOR_API cudaError_t name##_ptsz parameters {          \
+    const emulator::ApiCall api(#name "_ptsz", launch);      \
+    return name arguments;                                   \
   }
+#define PER_THREAD(name, parameters, arguments) PER_THREAD_FORM(name, parameters, arguments, {})
 #define PER_THREAD_LAUNCH(name, parameters, arguments) \
-  EMULATOR_API cudaError_t name##_ptsz parameters {    \
-    const emulator::ApiCall api(#name "_ptsz", f);     \
-    return name arguments;                             \
-  }
+  PER_THREAD_FORM(name, parameters, arguments, emulator::launch_call(f, g, b, n, mine(s)))
 // A copy or fill without a stream, by way of the function with one.
 #define PER_THREAD_WAITING(name, parameters, call)  \
   EMULATOR_API cudaError_t name##_ptds parameters { \
@@ -39,15 +37,16 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cu
 EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
                                                  void** args, std::size_t shared,
                                                  cudaStream_t stream) {
-  const emulator::ApiCall api("__cudaLaunchKernel_ptsz", kernel);
+  const emulator::ApiCall api("__cudaLaunchKernel_ptsz",
+                              emulator::launch_call(kernel, grid, block, shared, mine(stream)));
   return __cudaLaunchKernel(kernel, grid, block, args, shared, mine(stream));
 }
 EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,
                                                   const void* function, void** args) {
-  const emulator::ApiCall api("cudaLaunchKernelExC_ptsz", function);
   if (config == nullptr) return cudaLaunchKernelExC(config, function, args);
   cudaLaunchConfig_t own = *config;
   own.stream = mine(own.stream);
+  const emulator::ApiCall api("cudaLaunchKernelExC_ptsz", emulator::launch_call(&own, function));
   return cudaLaunchKernelExC(&own, function, args);
 }
 
@@ -57,7 +56,7 @@ PER_THREAD_LAUNCH(cudaLaunchCooperativeKernel, (const void* f, dim3 g, dim3 b, v
 PER_THREAD(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void* d), (mine(s), f, d))
 PER_THREAD(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, mine(s)))
 PER_THREAD(cudaEventRecordWithFlags, (cudaEvent_t e, cudaStream_t s, unsigned int f), (e, mine(s), f))
-PER_THREAD(cudaGraphLaunch, (cudaGraphExec_t g, cudaStream_t s), (g, mine(s)))
+PER_THREAD_FORM(cudaGraphLaunch, (cudaGraphExec_t g, cudaStream_t s), (g, mine(s)), emulator::graph_call(g, mine(s)))
 PER_THREAD(cudaGraphUpload, (cudaGraphExec_t g, cudaStream_t s), (g, mine(s)))
 PER_THREAD(cudaMallocAsync, (void** p, std::size_t n, cudaStream_t s), (p, n, mine(s)))
 PER_THREAD(cudaMallocFromPoolAsync, (void** p, std::size_t n, cudaMemPool_t m, cudaStream_t s), (p, n, m, mine(s)))

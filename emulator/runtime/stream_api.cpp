@@ -82,6 +82,32 @@ emulator::OpPtr last_of(Stream& stream) {
 
 }  // namespace
 
+namespace emulator {
+
+CUresult driver_stream_query(CUstream handle) {
+  const InCall in_call;
+  const Lock lock(engine().mutex);
+  Stream* const stream = streams().find(handle, thread_state().device);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (refuse_capture(*stream) != cudaSuccess) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  const OpPtr last = last_of(*stream);
+  engine().catch_up();
+  return engine().finished(last) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult driver_stream_capturing(CUstream handle, CUstreamCaptureStatus* status) {
+  const InCall in_call;
+  const Lock lock(engine().mutex);
+  const Stream* const stream = streams().find(handle, thread_state().device);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *status = stream->capture == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE
+            : stream->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                       : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace emulator
+
 extern "C" {
 
 EMULATOR_API cudaError_t cudaStreamCreate(cudaStream_t* stream) {

@@ -155,10 +155,30 @@ const char* kernel_name(CUfunction function) {
 extern "C" EMULATOR_API const emulator::RuntimeTable* cudaWarpmeterEmulatedRuntime(
     unsigned version) {
   using namespace emulator;
-  static const RuntimeTable table = {
-      seam_version, start_driver,    started,     forked,      listen,   facts,
-      clock_now,    in_virtual_time, settle,      synchronize, context,  current,
-      set_current,  attribute,       uuid,        stream_id,   graph_id, exec_id,
-      node_id,      node_type,       kernel_node, kernel_name};
+  static const RuntimeTable table = {seam_version,
+                                     start_driver,
+                                     started,
+                                     forked,
+                                     listen,
+                                     facts,
+                                     clock_now,
+                                     in_virtual_time,
+                                     settle,
+                                     synchronize,
+                                     context,
+                                     current,
+                                     set_current,
+                                     attribute,
+                                     uuid,
+                                     stream_id,
+                                     graph_id,
+                                     exec_id,
+                                     node_id,
+                                     node_type,
+                                     kernel_node,
+                                     kernel_name,
+                                     driver_stream_query,
+                                     driver_stream_capturing,
+                                     driver_function_attribute};
   return version == seam_version ? &table : nullptr;
 }

@@ -50,9 +50,43 @@ void outside(EngineLock& lock, Body body) {
 
 }  // namespace
 
+LaunchCall launch_call(const void* function, dim3 grid, dim3 block, std::size_t shared,
+                       cudaStream_t stream) {
+  LaunchCall launch;
+  launch.function = function;
+  const dim3* const from[] = {&grid, &block};
+  std::uint32_t* const to[] = {launch.grid, launch.block};
+  for (int i = 0; i < 2; ++i) {
+    to[i][0] = from[i]->x;
+    to[i][1] = from[i]->y;
+    to[i][2] = from[i]->z;
+  }
+  launch.shared = static_cast<std::uint32_t>(shared);
+  launch.stream = stream;
+  return launch;
+}
+
+LaunchCall launch_call(const cudaLaunchConfig_t* config, const void* function) {
+  if (config == nullptr) return {};
+  LaunchCall launch = launch_call(function, config->gridDim, config->blockDim,
+                                  config->dynamicSmemBytes, config->stream);
+  launch.extended = true;
+  for (unsigned int i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      launch.cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      launch.cluster[0] = attribute.val.clusterDim.x;
+      launch.cluster[1] = attribute.val.clusterDim.y;
+      launch.cluster[2] = attribute.val.clusterDim.z;
+    }
+  }
+  return launch;
+}
+
 ApiCall* current_call() { return call_of_thread; }
 
-ApiCall::ApiCall(const char* name, const void* function) noexcept {
+ApiCall::ApiCall(const char* name, const LaunchCall& launch) noexcept {
   try {
     if (!start()) return;
   } catch (...) {
@@ -66,8 +100,11 @@ ApiCall::ApiCall(const char* name, const void* function) noexcept {
   {
     const EngineLock lock(engine().mutex);
     site.begin_ns = clock_of(engine().now());
-    const Kernel* kernel = function == nullptr ? nullptr : registry().kernel(function);
+    site.launch = launch;
+    const Kernel* kernel =
+        launch.function == nullptr ? nullptr : registry().kernel(launch.function);
     if (kernel != nullptr) site.kernel = kernel->name.c_str();
+    site.launch.function = kernel;
     site.context = context_of(thread_state().device, false);
   }
   to->enter(site);

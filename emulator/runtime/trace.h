@@ -25,7 +25,7 @@ bool forked();
 // the client's callbacks see virtual time. `function`: what is launched.
 class ApiCall {
  public:
-  explicit ApiCall(const char* name, const void* function = nullptr) noexcept;
+  explicit ApiCall(const char* name, const LaunchCall& launch = {}) noexcept;
   ~ApiCall();
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
@@ -38,6 +38,16 @@ class ApiCall {
  private:
   bool active_ = false;
 };
+
+LaunchCall launch_call(const void* function, dim3 grid, dim3 block, std::size_t shared,
+                       cudaStream_t stream);
+LaunchCall launch_call(const cudaLaunchConfig_t* config, const void* function);
+inline LaunchCall graph_call(cudaGraphExec_t exec, cudaStream_t stream) {
+  LaunchCall launch;
+  launch.exec = exec;
+  launch.stream = stream;
+  return launch;
+}
 
 // The call that the thread is in; null if nobody listens.
 ApiCall* current_call();
@@ -64,6 +74,11 @@ void tell_work(const Work& work);
 std::uint64_t clock_of(Time time);  // ns of the virtual clock (host_clock.cpp)
 std::uint64_t clock_now(bool costs);
 int registers_per_thread();
+// Of stream_api.cpp, for the driver.
+CUresult driver_stream_query(CUstream handle);
+CUresult driver_stream_capturing(CUstream handle, CUstreamCaptureStatus* status);
+// Of launch.cpp, for the driver.
+CUresult driver_function_attribute(int* value, CUfunction_attribute attribute, CUfunction function);
 // Of graph_api.cpp: null if there is no such handle.
 const Graph* graph_behind(const void* handle);
 

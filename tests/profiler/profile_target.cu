@@ -34,6 +34,12 @@ __global__ void long_kernel(float* data, int n) {
   data[i] = value;
 }
 
+// Its name says that it waits for other GPUs.
+__global__ void ncclDevKernel_stand_in(float* data, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) data[i] += 2;
+}
+
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "profile_target: %s: %s\n", what, cudaGetErrorString(error));
@@ -87,6 +93,31 @@ void run_graph(int launches) {
     nvtxRangePop();
   }
   check(cudaStreamSynchronize(buffer.stream), "cudaStreamSynchronize");
+}
+
+// After a range "begin": `rounds` of a plain kernel, one whose name is on the list, and a graph of
+// the plain one, which is captured anew each time. The data are checked.
+void run_mixed(int rounds) {
+  Buffer buffer;
+  nvtxRangePushA("begin");
+  for (int i = 0; i < rounds; ++i) {
+    short_kernel<<<4, threads_per_block, 0, buffer.stream>>>(buffer.data, Buffer::n);
+    ncclDevKernel_stand_in<<<4, threads_per_block, 0, buffer.stream>>>(buffer.data, Buffer::n);
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamBeginCapture(buffer.stream, cudaStreamCaptureModeGlobal), "capture");
+    short_kernel<<<4, threads_per_block, 0, buffer.stream>>>(buffer.data, Buffer::n);
+    check(cudaStreamEndCapture(buffer.stream, &graph), "cudaStreamEndCapture");
+    cudaGraphExec_t executable = nullptr;
+    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphLaunch(executable, buffer.stream), "cudaGraphLaunch");
+    check(cudaStreamSynchronize(buffer.stream), "cudaStreamSynchronize");
+  }
+  nvtxRangePop();
+  std::vector<float> host(Buffer::n);
+  check(cudaMemcpy(host.data(), buffer.data, Buffer::n * sizeof(float), cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+  for (const float value : host)
+    if (value != 4.0f * static_cast<float>(rounds)) std::exit(5);
 }
 
 // Real time, whatever clock the threads that use CUDA see.
@@ -154,6 +185,7 @@ int main(int argc, char** argv) {
   }
   if (mode == "run") run(n);
   if (mode == "graph") run_graph(n);
+  if (mode == "mixed") run_mixed(n);
   if (mode == "threads") run_threads(n);
   if (mode == "fork-before") return fork_before(n);
   if (mode == "fork-after") return fork_after(n);
