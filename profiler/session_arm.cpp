@@ -54,11 +54,17 @@ void Session::follow_control_file() {
 
 void Session::arm(bool on) {
   if (on == armed_) return;
+  abandon_round("armed or disarmed from outside");
   armed_ = on;
   if (on && options_.duration_s && armed_since_ns_ == 0)
     disarm_at_ns_ = monotonic_ns() + static_cast<std::int64_t>(*options_.duration_s * 1e9);
   if (on) armed_since_ns_ = monotonic_ns();
+  set_collecting(on);
+}
+
+void Session::set_collecting(bool on) {
   const auto apply = [&](Collector& collector) {
+    if (shed_.contains(std::string(collector.name()))) return;
     try {
       if (on)
         collector.arm();
