@@ -8,6 +8,7 @@
 #include "cli/checks.h"
 #include "cli/context.h"
 #include "cli/devices.h"
+#include "cli/validate_counters.h"
 #include "core/provenance.h"
 #include "core/table.h"
 
@@ -45,7 +46,20 @@ void add_doctor(CLI::App& app, Context& context) {
       app.add_subcommand("doctor", "what can and cannot be measured here, and the remedy for each");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "machine-readable");
-  command->callback([json, &context] { execute(*json, context); });
+  auto validate = std::make_shared<bool>(false);
+  auto device = std::make_shared<std::string>();
+  CLI::Option* counters = command->add_flag(
+      "--validate-counters", *validate,
+      "instead: run kernels of known work on the GPU and check its counters with them");
+  command
+      ->add_option("--device", *device, "cuda:N, for --validate-counters; default: the first GPU")
+      ->needs(counters);
+  command->callback([=, &context] {
+    if (*validate)
+      validate_counters(*device, *json, context);
+    else
+      execute(*json, context);
+  });
 }
 
 }  // namespace warpmeter

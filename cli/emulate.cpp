@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/shared_library.h"
 
 namespace warpmeter {
 namespace {
@@ -64,6 +65,20 @@ fs::path chip_file(const std::string& chip, const fs::path& library) {
 }  // namespace
 
 bool emulation_asked_for() { return !environment(chip_variable).empty(); }
+
+fs::path emulated_driver_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path() / "emulator" / "driver";
+}
+
+void load_emulated_driver() {
+  const fs::path folder = emulated_driver_folder();
+  // The loader then gives this copy to whoever asks for libcuda.so.1.
+  std::string why;
+  if (!SharedLibrary::open((folder / "libcuda.so.1").c_str(), why))
+    throw InputError(
+        fmt::format("--emulate: {}; build it: scripts/build release emulated_driver", why));
+  setenv("WARPMETER_CUPTI", (folder / "libcupti.so.13").c_str(), 1);
+}
 
 void start_emulated(int argc, char** argv) {
   const auto chip = asked_chip(argc, argv);

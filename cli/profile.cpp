@@ -31,6 +31,7 @@ struct ProfileOptions {
   InjectOptions inject;
   double budget_percent = 3;
   double duration_s = 0;
+  std::vector<double> rounds;
   double memory_mib = 256;
   bool start_disarmed = false, keep_shards = false, json = false;
 };
@@ -49,11 +50,17 @@ fs::path injected_library() {
   return file;
 }
 
-// The emulated GPU's driver and CUPTI, behind its runtime.
+// The emulated GPU's driver and CUPTI, behind its runtime. Programs that open the runtime late
+// (Python) would otherwise have the host's clock, on which ranges do not match kernels.
 void use_emulated_driver() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path() / "emulator" / "driver";
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  ::setenv("LD_LIBRARY_PATH", fmt::format("{}:{}", path ? path : "", folder.string()).c_str(), 1);
+  const fs::path folder = emulated_driver_folder();
+  const auto add = [](const char* name, const fs::path& last) {
+    const char* path = std::getenv(name);
+    const std::string before = path && *path ? std::string(path) + ":" : "";
+    ::setenv(name, (before + last.string()).c_str(), 1);
+  };
+  add("LD_LIBRARY_PATH", folder);
+  add("LD_PRELOAD", folder.parent_path() / "libcudart.so.13");
 }
 
 void make_folder(const fs::path& folder) {
@@ -73,6 +80,9 @@ InjectOptions inject_options(const ProfileOptions& options, const fs::path& fold
   inject.folder = fs::absolute(folder);
   inject.armed = !options.start_disarmed && inject.wait_for_range.empty();
   inject.overhead_budget = options.budget_percent / 100;
+  if (!options.rounds.empty())
+    inject.rounds = {options.rounds[0], options.rounds[1],
+                     static_cast<std::size_t>(options.rounds[2]), options.rounds[3]};
   if (options.duration_s > 0) inject.duration_s = options.duration_s;
   inject.memory_bytes = static_cast<std::size_t>(options.memory_mib * (1 << 20));
   return read_inject_options(to_json(inject).dump());  // checked as the library will
@@ -174,6 +184,13 @@ void add_profile(CLI::App& app, Context& context) {
                    "percent that collecting may cost; 0: not measured")
       ->check(CLI::Range(0., 100.))
       ->capture_default_str();
+  command
+      ->add_option("--overhead-rounds", options->rounds,
+                   "how overhead is measured: WARM_UP,WINDOW,PAIRS,PERIOD in seconds and pairs of "
+                   "windows (default 5,0.2,6,60)")
+      ->delimiter(',')
+      ->expected(4)
+      ->check(CLI::Range(0., 1e6));
   command->add_option("--memory", options->memory_mib, "MiB of buffers in each process")
       ->check(CLI::Range(8., 65536.))
       ->capture_default_str();

@@ -47,15 +47,24 @@ void add_kernels(const ProfileReader& profile, ProfileSummary& summary) {
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
 }
 
+// What is lost again and again for the same reason is one line.
 void add_losses(const ProfileReader& profile, ProfileSummary& summary) {
+  std::vector<std::pair<std::string, int>> lines;
   profile.scan(
       "v_losses", {"pid", "collector", "what", "count", "reason"}, [&](const ProfileRow& row) {
         const auto pid = row.optional_integer(0);
         const auto count = row.optional_integer(3);
-        summary.losses.push_back(
+        const std::string line =
             fmt::format("{}{}: {}{}: {}", pid ? fmt::format("process {}: ", *pid) : "", row.text(1),
-                        count ? fmt::format("{} ", *count) : "", row.text(2), row.text(4)));
+                        count ? fmt::format("{} ", *count) : "", row.text(2), row.text(4));
+        const auto known = std::ranges::find(lines, line, &std::pair<std::string, int>::first);
+        if (known == lines.end())
+          lines.emplace_back(line, 1);
+        else
+          ++known->second;
       });
+  for (const auto& [line, times] : lines)
+    summary.losses.push_back(times == 1 ? line : fmt::format("{} ({} times)", line, times));
 }
 
 std::int64_t count_launches(const ProfileReader& profile) {
@@ -64,6 +73,21 @@ std::int64_t count_launches(const ProfileReader& profile) {
     if (row.text(0).find("Launch") != std::string_view::npos) ++launches;
   });
   return launches;
+}
+
+std::string overhead_line(const Json& overhead) {
+  std::string text = fmt::format("process {}: overhead ", overhead.value("pid", std::int64_t{0}));
+  if (overhead.at("value").is_null())
+    text += "not known: ";
+  else
+    text +=
+        fmt::format("{:.1f} % ({:.1f} to {:.1f} %){}", 100 * overhead["value"].get<double>(),
+                    100 * overhead.at("low").get<double>(), 100 * overhead.at("high").get<double>(),
+                    overhead.at("reason").get<std::string>().empty() ? "" : ", unstable: ");
+  text += overhead.at("reason").get<std::string>();
+  for (const Json& name : overhead.at("shed"))
+    text += fmt::format("; shed {}", name.get<std::string>());
+  return text;
 }
 
 }  // namespace
@@ -135,6 +159,7 @@ std::string format_summary(const ProfileSummary& summary) {
   }
   if (summary.by_time.size() > shown_kernels)
     text += fmt::format("and {} more kernels\n", summary.by_time.size() - shown_kernels);
+  for (const Json& overhead : summary.overhead) text += overhead_line(overhead) + "\n";
   for (const std::string& line : summary.refused) text += fmt::format("not collected: {}\n", line);
   for (std::size_t i = 0; i < std::min(shown_losses, summary.losses.size()); ++i)
     text += fmt::format("lost: {}\n", summary.losses[i]);

@@ -52,6 +52,7 @@ void ActivityCollector::set_target(const Target& target) {
 }
 
 void ActivityCollector::arm() {
+  refused_.clear();
   graph_nodes_.enable(subscription_, true);
   for (const Kind& kind : kinds) {
     const CUptiResult result = cupti_.cuptiActivityEnable(kind.kind);
@@ -62,7 +63,7 @@ void ActivityCollector::arm() {
     }
     refused_.push_back(fmt::format("{}: {}", kind.name, describe_cupti_error(result)));
   }
-  enable_calls(true);
+  if (calls_) enable_calls(true);
   armed_ = true;
 }
 
@@ -88,6 +89,11 @@ void ActivityCollector::disarm() noexcept {
   }
   for (const Kind& kind : kinds) cupti_.cuptiActivityDisable(kind.kind);
   flush(false);
+}
+
+void ActivityCollector::shed_calls() {
+  calls_ = false;
+  enable_calls(false);
 }
 
 void ActivityCollector::flush(bool last) noexcept {

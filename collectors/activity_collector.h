@@ -39,6 +39,9 @@ class ActivityCollector : public Collector {
   // never come again. May wait for the device.
   void flush(bool last) noexcept;
 
+  // Calls are recorded no more, for they cost most; kernels are.
+  void shed_calls();
+
   // Nothing will come any more: what waits for a partner is written by the next drain().
   void close() { closed_ = true; }
 
@@ -57,6 +60,7 @@ class ActivityCollector : public Collector {
   std::unique_ptr<ActivityRows> rows_;
   std::vector<std::string> refused_;
   std::atomic<bool> armed_{false};
+  bool calls_ = true;
   bool closed_ = false;
 };
 

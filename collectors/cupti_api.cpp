@@ -20,6 +20,14 @@ CuptiApi bind_cupti(const SharedLibrary& library, const std::string& path) {
   return api;
 }
 
+std::string chip_name(const CuptiApi& api, std::size_t ordinal) {
+  CUpti_Device_GetChipName_Params params{};
+  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  params.deviceIndex = ordinal;
+  const bool told = api.cuptiDeviceGetChipName(&params) == CUPTI_SUCCESS;
+  return told && params.pChipName != nullptr ? params.pChipName : "";
+}
+
 void check_cupti(CUptiResult result, const char* collector, const char* call) {
   if (result != CUPTI_SUCCESS)
     throw InputError(fmt::format("{}: {}: {}", collector, call, describe_cupti_error(result)));

@@ -12,6 +12,7 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <cstddef>
 #include <string>
 
 #include "core/shared_library.h"
@@ -101,6 +102,10 @@ struct CuptiApi {
 // The table of an open library. Throws InputError, one line with the remedy, if a function is
 // missing: the library is older than CUDA 13.0.
 CuptiApi bind_cupti(const SharedLibrary& library, const std::string& path);
+
+// "GH100", as cuptiDeviceGetChipName says of the device with this ordinal; empty if it does not
+// know.
+std::string chip_name(const CuptiApi& api, std::size_t ordinal);
 
 // Throws InputError: "timeline: cuptiActivityEnable: CUPTI_ERROR_...: meaning; remedy".
 void check_cupti(CUptiResult result, const char* collector, const char* call);

@@ -2,12 +2,9 @@
 // Copyright the warpmeter authors
 #pragma once
 
-#include <cupti_profiler_host.h>
-
+#include <cstddef>
 #include <string>
 #include <vector>
-
-#include "collectors/cupti_host.h"
 
 namespace warpmeter {
 
@@ -18,20 +15,6 @@ Params sized(std::size_t size) {
   params.structSize = size;
   return params;
 }
-
-// The host functions that make a configuration.
-struct ConfigureFunctions {
-  decltype(cuptiProfilerHostConfigAddMetrics)* add_metrics;
-  decltype(cuptiProfilerHostGetConfigImageSize)* image_size;
-  decltype(cuptiProfilerHostGetConfigImage)* image;
-  decltype(cuptiProfilerHostGetNumOfPasses)* passes;
-};
-
-// Adds `names` to `object`; what it refuses leaves it in no stated condition, so that each
-// configuration takes an object of its own.
-CounterConfig configure_counters(const ConfigureFunctions& cupti,
-                                 CUpti_Profiler_Host_Object* object,
-                                 const std::vector<std::string>& names);
 
 std::vector<const char*> pointers_to(const std::vector<std::string>& names);
 

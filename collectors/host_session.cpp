@@ -3,6 +3,7 @@
 #include "collectors/host_session.h"
 
 #include "collectors/cupti_api.h"
+#include "collectors/cupti_params.h"
 
 namespace warpmeter {
 namespace {
@@ -11,12 +12,6 @@ bool failed(CounterConfig& out, const char* call, CUptiResult result) {
   out.error = result;
   if (result != CUPTI_SUCCESS) out.call = call;
   return result != CUPTI_SUCCESS;
-}
-
-std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
-  std::vector<const char*> pointers;
-  for (const std::string& name : names) pointers.push_back(name.c_str());
-  return pointers;
 }
 
 }  // namespace
@@ -36,8 +31,8 @@ HostFunctions host_functions(const CuptiApi& api) {
 HostSession::HostSession(const HostFunctions& functions, const std::string& chip, Profiler profiler,
                          std::span<const std::uint8_t> availability)
     : f_(functions) {
-  CUpti_Profiler_Host_Initialize_Params p{};
-  p.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_Initialize_Params>(
+      CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
   p.profilerType = cupti_type(profiler);
   p.pChipName = chip.c_str();
   p.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
@@ -47,8 +42,8 @@ HostSession::HostSession(const HostFunctions& functions, const std::string& chip
 
 HostSession::~HostSession() {
   if (object_ == nullptr) return;
-  CUpti_Profiler_Host_Deinitialize_Params p{};
-  p.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_Deinitialize_Params>(
+      CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
   p.pHostObject = object_;
   (void)f_.deinitialize(&p);
 }
@@ -56,25 +51,25 @@ HostSession::~HostSession() {
 CounterConfig HostSession::configure(const std::vector<std::string>& names) const {
   CounterConfig out;
   std::vector<const char*> pointers = pointers_to(names);
-  CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
-  add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+  auto add = sized<CUpti_Profiler_Host_ConfigAddMetrics_Params>(
+      CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
   add.pHostObject = object_;
   add.ppMetricNames = pointers.data();
   add.numMetrics = pointers.size();
   if (failed(out, "ConfigAddMetrics", f_.add_metrics(&add))) return out;
-  CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-  size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+  auto size = sized<CUpti_Profiler_Host_GetConfigImageSize_Params>(
+      CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
   size.pHostObject = object_;
   if (failed(out, "GetConfigImageSize", f_.image_size(&size))) return out;
   std::vector<std::uint8_t> bytes(size.configImageSize);
-  CUpti_Profiler_Host_GetConfigImage_Params image{};
-  image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+  auto image = sized<CUpti_Profiler_Host_GetConfigImage_Params>(
+      CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
   image.pHostObject = object_;
   image.configImageSize = bytes.size();
   image.pConfigImage = bytes.data();
   if (failed(out, "GetConfigImage", f_.image(&image))) return out;
-  CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
-  passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  auto passes = sized<CUpti_Profiler_Host_GetNumOfPasses_Params>(
+      CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
   passes.configImageSize = bytes.size();
   passes.pConfigImage = bytes.data();
   if (failed(out, "GetNumOfPasses", f_.passes(&passes))) return out;
@@ -88,8 +83,8 @@ int HostSession::evaluate(std::span<const std::uint8_t> counter_data, std::size_
                           std::vector<double>& values) const {
   std::vector<const char*> pointers = pointers_to(names);
   values.assign(names.size(), 0);
-  CUpti_Profiler_Host_EvaluateToGpuValues_Params p{};
-  p.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
+      CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
   p.pHostObject = object_;
   p.pCounterDataImage = counter_data.data();
   p.counterDataImageSize = counter_data.size();

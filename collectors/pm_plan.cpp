@@ -8,51 +8,16 @@
 #include <algorithm>
 
 #include "collectors/cupti_error.h"
-#include "collectors/cupti_params.h"
 #include "core/error.h"
 
 namespace warpmeter {
 
-PmHost::PmHost(const CuptiApi& api, const std::string& chip,
-               const std::vector<std::uint8_t>& availability)
-    : api_(api) {
-  auto params = sized<CUpti_Profiler_Host_Initialize_Params>(
-      CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
-  params.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-  params.pChipName = chip.c_str();
-  params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+std::unique_ptr<HostSession> open_pm_host(const CuptiApi& api, const std::string& chip,
+                                          const std::vector<std::uint8_t>& availability) {
+  auto host = std::make_unique<HostSession>(host_functions(api), chip, Profiler::pm, availability);
   const std::string call = fmt::format("cuptiProfilerHostInitialize for chip \"{}\"", chip);
-  check_cupti(api_.cuptiProfilerHostInitialize(&params), "pm", call.c_str());
-  object_ = params.pHostObject;
-}
-
-PmHost::~PmHost() {
-  auto params = sized<CUpti_Profiler_Host_Deinitialize_Params>(
-      CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
-  params.pHostObject = object_;
-  (void)api_.cuptiProfilerHostDeinitialize(&params);
-}
-
-CounterConfig PmHost::configure(const std::vector<std::string>& names) const {
-  return configure_counters(
-      {api_.cuptiProfilerHostConfigAddMetrics, api_.cuptiProfilerHostGetConfigImageSize,
-       api_.cuptiProfilerHostGetConfigImage, api_.cuptiProfilerHostGetNumOfPasses},
-      object_, names);
-}
-
-CUptiResult PmHost::evaluate(const std::vector<std::uint8_t>& image, std::size_t index,
-                             const std::vector<std::string>& names, double* values) const {
-  std::vector<const char*> pointers = pointers_to(names);
-  auto params = sized<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
-      CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
-  params.pHostObject = object_;
-  params.pCounterDataImage = image.data();
-  params.counterDataImageSize = image.size();
-  params.rangeIndex = index;
-  params.ppMetricNames = pointers.data();
-  params.numMetrics = pointers.size();
-  params.pMetricValues = values;
-  return api_.cuptiProfilerHostEvaluateToGpuValues(&params);
+  check_cupti(static_cast<CUptiResult>(host->error()), "pm", call.c_str());
+  return host;
 }
 
 std::vector<std::string> PmPlan::names() const {
@@ -99,7 +64,7 @@ class Planner {
 
  private:
   CounterConfig configure(const std::vector<std::string>& names) {
-    return PmHost(api_, chip_, availability_).configure(names);
+    return open_pm_host(api_, chip_, availability_)->configure(names);
   }
 
   const CuptiApi& api_;

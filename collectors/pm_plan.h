@@ -2,37 +2,22 @@
 // Copyright the warpmeter authors
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "collectors/catalogue.h"
 #include "collectors/cupti_api.h"
 #include "collectors/cupti_host.h"
+#include "collectors/host_session.h"
 
 namespace warpmeter {
 
-// CUPTI's host object for PM sampling on one chip.
-class PmHost {
- public:
-  // Throws InputError if CUPTI does not plan PM sampling for this chip: it is never given another
-  // chip's name. `availability`: the device's image, which must outlive this; empty to plan without
-  // a device.
-  PmHost(const CuptiApi& api, const std::string& chip,
-         const std::vector<std::uint8_t>& availability);
-  ~PmHost();
-  PmHost(const PmHost&) = delete;
-  PmHost& operator=(const PmHost&) = delete;
-
-  CounterConfig configure(const std::vector<std::string>& names) const;
-
-  // Values of the counters of `names` in sample `index` of an image, in CUPTI's units.
-  CUptiResult evaluate(const std::vector<std::uint8_t>& image, std::size_t index,
-                       const std::vector<std::string>& names, double* values) const;
-
- private:
-  const CuptiApi& api_;
-  CUpti_Profiler_Host_Object* object_ = nullptr;
-};
+// Throws InputError if CUPTI does not plan PM sampling for this chip: it is never given another
+// chip's name. `availability`: the device's image, which must outlive the session; empty to plan
+// without a device.
+std::unique_ptr<HostSession> open_pm_host(const CuptiApi& api, const std::string& chip,
+                                          const std::vector<std::uint8_t>& availability);
 
 struct PmCounter {
   const LogicalMetric* metric;

@@ -51,7 +51,7 @@ PmSampler::PmSampler(const CuptiApi& api, const TargetDevice& device, std::size_
   availability_ = availability_of(api, ordinal);
   plan_ = plan_pm(api, chip_, availability_, catalogue, catalogue.of_set(options.set));
   names_ = plan_.names();
-  host_.emplace(api, chip_, availability_);
+  host_ = open_pm_host(api, chip_, availability_);
   const CounterConfig config = host_->configure(names_);
   if (config.error != 0 || config.passes != 1)
     throw InputError(fmt::format("pm: {}: a plan of one pass became {} passes; report this", chip_,
@@ -162,7 +162,7 @@ void PmSampler::take(std::size_t completed, PmOutput& out) {
   clock_.read();
   const std::int64_t now = monotonic_ns();
   std::int64_t misplaced = 0, not_evaluated = 0;
-  CUptiResult why = CUPTI_SUCCESS;
+  int why = CUPTI_SUCCESS;
   for (std::size_t i = 0; i < completed; ++i) {
     auto info = sized<CUpti_PmSampling_CounterData_GetSampleInfo_Params>(
         CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE);
@@ -192,12 +192,12 @@ void PmSampler::take(std::size_t completed, PmOutput& out) {
                             sample.start_ns});
     }
     sample.follows_gap = std::exchange(gap_, false) || lost;
-    if (const CUptiResult result = host_->evaluate(image_, i, names_, sample.values.data());
-        result != CUPTI_SUCCESS) {
+    if (const int error = host_->evaluate(image_, i, names_, sample.values);
+        error != CUPTI_SUCCESS) {
       std::fill(sample.values.begin(), sample.values.end(),
                 std::numeric_limits<double>::quiet_NaN());
       ++not_evaluated;
-      why = result;
+      why = error;
     }
     ++samples_;
     out.samples.push_back(std::move(sample));
@@ -207,7 +207,7 @@ void PmSampler::take(std::size_t completed, PmOutput& out) {
                           misplaced, started_, now});
   if (not_evaluated != 0)
     out.losses.push_back({"values of samples",
-                          fmt::format("cuptiProfilerHostEvaluateToGpuValues returns {}", int{why}),
+                          fmt::format("cuptiProfilerHostEvaluateToGpuValues returns {}", why),
                           not_evaluated, started_, now});
 }
 

@@ -2,6 +2,7 @@
 // Copyright the warpmeter authors
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,7 +89,7 @@ class PmSampler {
   std::vector<std::uint8_t> availability_;
   PmPlan plan_;
   std::vector<std::string> names_;
-  std::optional<PmHost> host_;
+  std::unique_ptr<HostSession> host_;
   PmClock clock_;
   CUpti_PmSampling_Object* object_ = nullptr;
   std::vector<std::uint8_t> image_;   // that is filled next

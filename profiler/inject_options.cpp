@@ -30,6 +30,10 @@ Json to_json(const InjectOptions& options) {
   json["wait_for_range"] = options.wait_for_range;
   json["duration_s"] = options.duration_s ? Json(*options.duration_s) : Json();
   json["overhead_budget"] = options.overhead_budget;
+  json["overhead_rounds"] = {{"warm_up_s", options.rounds.warm_up_s},
+                             {"window_s", options.rounds.window_s},
+                             {"pairs", options.rounds.pairs},
+                             {"period_s", options.rounds.period_s}};
   json["memory_bytes"] = options.memory_bytes;
   return json;
 }
@@ -56,6 +60,9 @@ InjectOptions read_inject_options(std::string_view text) {
         options.duration_s = value.is_null() ? std::optional<double>() : value.get<double>();
       else if (key == "overhead_budget")
         options.overhead_budget = value.get<double>();
+      else if (key == "overhead_rounds")
+        options.rounds = {value.at("warm_up_s").get<double>(), value.at("window_s").get<double>(),
+                          value.at("pairs").get<std::size_t>(), value.at("period_s").get<double>()};
       else if (key == "memory_bytes")
         options.memory_bytes = value.get<std::size_t>();
       else
@@ -64,6 +71,9 @@ InjectOptions read_inject_options(std::string_view text) {
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: {}; it is set by warpmeter profile", where, error.what()));
   }
+  if (options.rounds.pairs < 4 || options.rounds.window_s <= 0)
+    throw InputError(fmt::format(
+        "{}: a round of overhead needs 4 or more pairs of windows that take time", where));
   if (!options.folder.is_absolute())
     throw InputError(fmt::format("{}: the folder must be absolute", where));
   for (const std::string& name : options.collect) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "profiler/overhead_keeper.h"
 
 namespace warpmeter {
 
@@ -24,6 +25,7 @@ struct InjectOptions {
   std::string wait_for_range;        // arm when an NVTX range of this name begins
   std::optional<double> duration_s;  // disarm so long after the first arming
   double overhead_budget = 0.03;     // 0: neither measured nor kept
+  RoundPlan rounds;                  // that measure it
   std::size_t memory_bytes = std::size_t{256} << 20;  // of the timeline's buffers
 
   bool collects(std::string_view name) const;

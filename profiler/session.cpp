@@ -15,9 +15,11 @@
 #include "collectors/activity_collector.h"
 #include "collectors/clock.h"
 #include "collectors/cupti_library.h"
+#include "collectors/launch_count.h"
 #include "collectors/launch_watch.h"
 #include "collectors/nvtx_collector.h"
 #include "core/error.h"
+#include "profiler/overhead_keeper.h"
 #include "profiler/process_facts.h"
 #include "profiler/profile_writer.h"
 
@@ -118,6 +120,7 @@ void Session::cuda_starts() noexcept {
     cupti_ = std::make_unique<CuptiApi>(bind_cupti(library, cupti_path_));
     subscription_ = std::make_unique<Subscription>(*cupti_);
     make_watch();
+    launch_count_ = std::make_unique<LaunchCount>(*subscription_);
     ActivityOptions activity;
     activity.memory_bytes = options_.memory_bytes;
     timeline_ = std::make_unique<ActivityCollector>(*cupti_, *subscription_, activity);
@@ -191,7 +194,7 @@ void Session::write() {
     bool stop = false, range = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, period, [this] { return stop_ || range_came_ || cuda_came_; });
+      wake_.wait_for(lock, patience(period), [this] { return stop_ || range_came_ || cuda_came_; });
       stop = stop_;
       range = std::exchange(range_came_, false);
       cuda_came_ = false;
@@ -200,6 +203,7 @@ void Session::write() {
     tick();
     if (stop) break;
   }
+  abandon_round("the program ended");
   if (timeline_ && cuda_) timeline_->close();
   for (const auto& collector : collectors_) collector->disarm();
   drain();
@@ -219,6 +223,7 @@ void Session::tick() {
     disarm_at_ns_ = 0;
     arm(false);
   }
+  keep_overhead();
   drain();
   store_->flush();
 }
@@ -247,6 +252,7 @@ void Session::put_provenance() {
     json["refused"] = refused_;
   }
   json["ladder"] = ladder_;
+  json["overhead"] = describe_overhead();
   json["collectors"] = Json::object();
   if (timeline_ && cuda_) json["collectors"]["timeline"] = timeline_->describe();
   for (const auto& collector : collectors_)

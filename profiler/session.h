@@ -3,10 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +19,10 @@
 namespace warpmeter {
 
 class ActivityCollector;
+class LaunchCount;
 class LaunchWatch;
 class NvtxCollector;
+class OverheadKeeper;
 class ProfileWriter;
 struct CuptiApi;
 struct Ladder;
@@ -57,6 +62,7 @@ class Session {
   void learn_devices();
   void follow_control_file();
   void arm(bool on);
+  void set_collecting(bool on);  // those that are not shed
   void on_awaited_range() noexcept;
   void refuse(const std::string& collector, const std::string& why);
   void put_provenance();
@@ -73,6 +79,20 @@ class Session {
   bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
   std::size_t drain();
 
+  // session_overhead.cpp
+  void keep_overhead();
+  void open_window();
+  void pause_collecting(bool pause);
+  void lose_pause();
+  void abandon_round(const std::string& why);
+  void shed(const std::string& name);
+  std::set<std::string> present() const;
+  void lose(const std::string& collector, std::int64_t from_ns, std::optional<std::int64_t> to_ns,
+            const std::string& why);
+  void count_launches(bool on) noexcept;
+  std::chrono::nanoseconds patience(std::chrono::nanoseconds period) const;  // until the next turn
+  Json describe_overhead() const;
+
   const InjectOptions options_;
   std::int64_t started_ns_ = 0;
 
@@ -87,12 +107,16 @@ class Session {
   std::unique_ptr<CuptiApi> cupti_;
   std::unique_ptr<Subscription> subscription_;
   std::unique_ptr<LaunchWatch> watch_;  // null if nothing needs it, or it was refused
+  std::unique_ptr<LaunchCount> launch_count_;
   std::unique_ptr<ActivityCollector> timeline_;
   std::string cupti_path_;
 
   // The writer's.
   std::unique_ptr<ProfileWriter> store_;
   std::vector<std::unique_ptr<Collector>> collectors_;  // beside the timeline
+  std::unique_ptr<OverheadKeeper> keeper_;
+  std::set<std::string> shed_;        // collectors that collect no more
+  std::int64_t paused_since_ns_ = 0;  // in an unarmed window; 0: not
   Target target_;
   bool armed_ = false, devices_known_ = false, nvtx_known_ = false;
   std::int64_t armed_since_ns_ = 0, disarm_at_ns_ = 0;

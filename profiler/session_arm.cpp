@@ -13,20 +13,6 @@
 #include "profiler/session.h"
 
 namespace warpmeter {
-namespace {
-
-// As cuptiDeviceGetChipName says; empty if it does not know.
-std::string chip_name(const CuptiApi& cupti, std::size_t ordinal) {
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
-  params.deviceIndex = ordinal;
-  if (cupti.cuptiDeviceGetChipName(&params) != CUPTI_SUCCESS || params.pChipName == nullptr)
-    return {};
-  return params.pChipName;
-}
-
-}  // namespace
-
 // cuInit has called us, so that the driver is there; the gate waits until it is done.
 void Session::learn_devices() {
   DriverGate gate = pass_driver_gate();
@@ -68,11 +54,17 @@ void Session::follow_control_file() {
 
 void Session::arm(bool on) {
   if (on == armed_) return;
+  abandon_round("armed or disarmed from outside");
   armed_ = on;
   if (on && options_.duration_s && armed_since_ns_ == 0)
     disarm_at_ns_ = monotonic_ns() + static_cast<std::int64_t>(*options_.duration_s * 1e9);
   if (on) armed_since_ns_ = monotonic_ns();
+  set_collecting(on);
+}
+
+void Session::set_collecting(bool on) {
   const auto apply = [&](Collector& collector) {
+    if (shed_.contains(std::string(collector.name()))) return;
     try {
       if (on)
         collector.arm();

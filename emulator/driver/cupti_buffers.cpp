@@ -20,8 +20,9 @@ namespace {
 thread_local bool in_client = false;
 
 // Real time, also on threads whose sleeps are virtual.
-void sleep_ms(std::uint64_t ms) {
-  const timespec time{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
+void sleep_us(std::uint64_t us) {
+  const timespec time{static_cast<time_t>(us / 1'000'000),
+                      static_cast<long>(us % 1'000'000 * 1000)};
   ::syscall(SYS_nanosleep, &time, nullptr);
 }
 
@@ -74,6 +75,8 @@ bool Buffers::has_callbacks() {
 
 void Buffers::stage_bytes(const void* record, std::size_t bytes) {
   static const std::uint64_t drop_every = faults().number("drop");
+  static const std::uint64_t cost_us = faults().number("record");
+  if (cost_us != 0) sleep_us(cost_us);
   const std::lock_guard lock(stage_mutex_);
   if (drop_every != 0 && ++staged_count_ % drop_every == 0) {
     ++dropped_;
@@ -155,7 +158,7 @@ void Buffers::deliver() {
       full_.pop_front();
       complete = complete_;
     }
-    if (delay_ms != 0) sleep_ms(delay_ms);
+    if (delay_ms != 0) sleep_us(1000 * delay_ms);
     in_client = true;
     complete(nullptr, 0, buffer.data, buffer.size, buffer.used);
     in_client = false;

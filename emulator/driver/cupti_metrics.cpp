@@ -3,6 +3,7 @@
 #include "emulator/driver/cupti_metrics.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "emulator/driver/cupti_state.h"
@@ -31,6 +32,15 @@ double dram_share(const Counts& c, const ChipFacts& chip) {
   return 100 * safe(bytes, chip.dram_bytes_per_second * c[Raw::time_ns] * 1e-9);
 }
 
+// scale=NAME:FACTOR
+double planted_factor(std::string_view name) {
+  const std::string planted = faults().text("scale");
+  const std::size_t colon = planted.find(':');
+  const bool same = colon != std::string::npos && name == planted.substr(0, colon);
+  return same ? std::strtod(planted.c_str() + colon + 1, nullptr) : 1;
+}
+
+bool is_fma(OpClass op) { return op == OpClass::fp32 || op == OpClass::imad; }
 bool is_tensor(OpClass op) { return op >= OpClass::mma_f16 && op <= OpClass::wgmma_fp8; }
 
 }  // namespace
@@ -50,6 +60,7 @@ Counts counts_of(const Work& work) {
     const auto op = static_cast<OpClass>(i);
     const double threads = number(from.thread_instructions[i]);
     c[Raw::thread_instructions] += threads;
+    if (is_fma(op)) c[Raw::fma_instructions] += threads / 32;
     if (is_tensor(op)) c[Raw::tensor_instructions] += threads / 32;
     if (is_tensor(op) && op >= OpClass::wgmma_f16) c[Raw::wgmma_instructions] += threads / 32;
   }
@@ -96,6 +107,8 @@ const std::vector<Metric>& metrics() {
        "",
        "active threads",
        [](C c, F) { return safe(c[Raw::thread_instructions], c[Raw::warp_instructions]); }},
+      {"sm__inst_executed_pipe_fma", counter, sum, "inst", "of warps, all lanes active",
+       total<Raw::fma_instructions>},
       {"sm__inst_executed_pipe_tensor", counter, sum, "inst", "mma and wgmma of warps",
        total<Raw::tensor_instructions>},
       {"sm__inst_executed_pipe_tensor_op_gmma", counter, sum, "inst", "wgmma of warps",
@@ -158,6 +171,7 @@ bool evaluate(std::string_view name, const Counts& counts, double* value) {
   *value = metric->value(counts, chip);
   if (metric->value == cycles && name.substr(dot + 1) == "sum") *value *= chip.sms;
   if (name.ends_with(".per_second")) *value = safe(*value, counts[Raw::time_ns] * 1e-9);
+  *value *= planted_factor(name);
   return true;
 }
 

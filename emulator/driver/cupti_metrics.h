@@ -24,6 +24,7 @@ enum class Raw : std::uint8_t {
   blocks,
   warp_instructions,
   thread_instructions,
+  fma_instructions,     // of warps with all lanes active
   tensor_instructions,  // of warps, wgmma too
   wgmma_instructions,
   l1_sectors,

@@ -9,7 +9,7 @@
 
 #include "collectors/range_collector.h"
 #include "fake_ranges.h"
-#include "row_list.h"
+#include "kept_rows.h"
 
 namespace warpmeter {
 
@@ -41,8 +41,8 @@ class Process {
     }
   }
 
-  RowList rows() {
-    RowList list;
+  KeptRows rows() {
+    KeptRows list;
     collector.drain(list);
     return list;
   }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "kept_rows.h"
 #include "nvml_support.h"
-#include "recording_sink.h"
 
 namespace warpmeter {
 namespace {
@@ -33,7 +33,7 @@ class NvmlThread : public NvmlTest {
 
   Target target;
   NvmlOptions options;
-  RecordingSink sink;
+  KeptRows sink;
 };
 
 TEST_F(NvmlThread, RowsNameProcessDeviceUnitAndSourceAndFollowTime) {
@@ -41,17 +41,17 @@ TEST_F(NvmlThread, RowsNameProcessDeviceUnitAndSourceAndFollowTime) {
   run(collector, 5);
   const std::size_t rows = collector.drain(sink);
   EXPECT_EQ(rows, sink.samples.size());
-  EXPECT_EQ(sink.others, 0);
+  EXPECT_EQ(sink.others, 0u);
   std::int64_t last = 0, count = 0;
   for (const auto& sample : sink.samples) {
-    EXPECT_EQ(sample.row.process_id, 7);
-    EXPECT_EQ(sample.row.device_id, 42);
+    EXPECT_EQ(sample.process_id, 7);
+    EXPECT_EQ(sample.device_id, 42);
     EXPECT_EQ(sample.source, "nvml");
     if (sample.metric != "power.instant") continue;
     EXPECT_EQ(sample.unit, "W");
-    EXPECT_DOUBLE_EQ(sample.row.value.value(), 350.5);
-    EXPECT_GT(sample.row.time_ns, last);
-    last = sample.row.time_ns;
+    EXPECT_DOUBLE_EQ(sample.value.value(), 350.5);
+    EXPECT_GT(sample.time_ns, last);
+    last = sample.time_ns;
     ++count;
   }
   EXPECT_EQ(count, collector.describe().at("samples"));
@@ -100,9 +100,9 @@ TEST_F(NvmlThread, WhatIsNotReadIsALossAndDescribed) {
   EXPECT_EQ(sink.losses[0].collector, "nvml");
   EXPECT_EQ(sink.losses[0].what, std::string("temperature.memory of ") + first_uuid);
   EXPECT_EQ(sink.losses[0].reason, "NVML_ERROR_NOT_SUPPORTED (3); not asked for again");
-  EXPECT_EQ(sink.losses[0].row.process_id, 7);
+  EXPECT_EQ(sink.losses[0].process_id, 7);
   const auto null = std::count_if(sink.samples.begin(), sink.samples.end(), [](const auto& s) {
-    return s.metric == "temperature.memory" && !s.row.value;
+    return s.metric == "temperature.memory" && !s.value;
   });
   EXPECT_EQ(null, 1);
   EXPECT_EQ(collector.describe().at("devices").at(0).at("not_read").at("temperature.memory"),
@@ -116,8 +116,8 @@ TEST_F(NvmlThread, ALostDeviceIsALossAndTheThreadGoesOn) {
   collector.drain(sink);
   ASSERT_EQ(sink.losses.size(), 1u);
   EXPECT_EQ(sink.losses[0].what, std::string("device of ") + first_uuid);
-  EXPECT_EQ(sink.losses[0].row.count, 1);
-  EXPECT_GT(sink.losses[0].row.from_ns.value(), 0);
+  EXPECT_EQ(sink.losses[0].count, 1);
+  EXPECT_GT(sink.losses[0].from_ns.value(), 0);
   EXPECT_TRUE(collector.describe().at("devices").at(0).at("lost").get<bool>());
 }
 
@@ -128,8 +128,8 @@ TEST_F(NvmlThread, AWriterThatDoesNotComeIsALoss) {
   collector.drain(sink);
   ASSERT_EQ(sink.losses.size(), 1u);
   EXPECT_EQ(sink.losses[0].what, "samples");
-  EXPECT_GT(sink.losses[0].row.count.value(), 0);
-  EXPECT_LE(sink.losses[0].row.from_ns.value(), sink.losses[0].row.to_ns.value());
+  EXPECT_GT(sink.losses[0].count.value(), 0);
+  EXPECT_LE(sink.losses[0].from_ns.value(), sink.losses[0].to_ns.value());
 }
 
 TEST_F(NvmlThread, WorksWithTheDevicesThatNvmlKnows) {
@@ -138,7 +138,7 @@ TEST_F(NvmlThread, WorksWithTheDevicesThatNvmlKnows) {
   NvmlCollector collector(target, options);
   run(collector, 2);
   collector.drain(sink);
-  for (const auto& sample : sink.samples) EXPECT_EQ(sample.row.device_id, 42);
+  for (const auto& sample : sink.samples) EXPECT_EQ(sample.device_id, 42);
   EXPECT_EQ(collector.describe().at("not_known").size(), 1u);
   target.devices.pop_back();
   EXPECT_THROW(NvmlCollector(target, options), InputError);

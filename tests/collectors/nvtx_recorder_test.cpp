@@ -9,7 +9,7 @@
 
 #include "collectors/nvtx_collector.h"
 #include "collectors/nvtx_text.h"
-#include "tests/collectors/nvtx_test_sink.h"
+#include "tests/collectors/kept_rows.h"
 
 namespace warpmeter {
 namespace {
@@ -26,7 +26,7 @@ class Nvtx : public testing::Test {
   void TearDown() override {
     recorder.on_range("", nullptr);
     collector.disarm();
-    NvtxTestSink rest;
+    KeptRows rest;
     collector.drain(rest);
   }
 
@@ -37,7 +37,7 @@ class Nvtx : public testing::Test {
 
   NvtxRecorder& recorder = NvtxRecorder::instance();
   NvtxCollector collector{Target{}};
-  NvtxTestSink sink;
+  KeptRows sink;
 };
 
 TEST_F(Nvtx, WritesAnOpenRangeAndEndsItLater) {
@@ -90,7 +90,7 @@ TEST_F(Nvtx, SaysWhichTokensHaveNoRow) {
   recorder.pop(0);
   sink.full = false;
   collector.drain(sink);
-  EXPECT_EQ(sink.losses["range_id"], 3);
+  EXPECT_EQ(sink.lost()["range_id"], 3);
   EXPECT_EQ(sink.ends_later, 0u);
 }
 
@@ -118,9 +118,9 @@ TEST_F(Nvtx, LosesOnlyWhatHadNoRoomUntilItsEnd) {
   recorder.pop(0);
   recorder.pop(0);
   for (int i = 0; i < 3; ++i) small.drain(sink);
-  EXPECT_EQ(static_cast<std::int64_t>(sink.ranges.size()) + sink.losses["ranges"], 22);
-  EXPECT_GT(sink.losses["ranges"], 0);
-  for (const SunkRange& range : sink.ranges) EXPECT_TRUE(range.end_ns) << range.name;
+  EXPECT_EQ(static_cast<std::int64_t>(sink.ranges.size()) + sink.lost()["ranges"], 22);
+  EXPECT_GT(sink.lost()["ranges"], 0);
+  for (const KeptRows::Range& range : sink.ranges) EXPECT_TRUE(range.end_ns) << range.name;
 }
 
 // Buffers shrink when a burst is over, and grow again for the next.
@@ -148,7 +148,7 @@ TEST_F(Nvtx, CountsWhatIsTooDeep) {
   EXPECT_EQ(recorder.pop(0), -1);
   collector.drain(sink);
   EXPECT_EQ(sink.ranges.size(), 1024u);
-  EXPECT_EQ(sink.losses, (std::map<std::string, std::int64_t>{{"ranges", 6}, {"pops", 1}}));
+  EXPECT_EQ(sink.lost(), (std::map<std::string, std::int64_t>{{"ranges", 6}, {"pops", 1}}));
 }
 
 TEST_F(Nvtx, GivesAnIdThatAnyThreadMayEndOnce) {
@@ -163,7 +163,7 @@ TEST_F(Nvtx, GivesAnIdThatAnyThreadMayEndOnce) {
   collector.drain(sink);
   ASSERT_EQ(sink.ranges.size(), 1u);
   EXPECT_TRUE(sink.ranges[0].end_ns);
-  EXPECT_EQ(sink.losses, (std::map<std::string, std::int64_t>{{"ends", 2}}));
+  EXPECT_EQ(sink.lost(), (std::map<std::string, std::int64_t>{{"ends", 2}}));
 }
 
 TEST_F(Nvtx, CallsTheHookOnceAndBeforeTheRange) {
@@ -222,10 +222,10 @@ TEST_F(Nvtx, KeepsThreadsApartWhileItIsArmedAndDrained) {
       distinct.insert(token);
     }
   EXPECT_EQ(distinct.size(), std::size_t{threads} * ((rounds + 6) / 7));
-  for (const SunkRange& range : sink.ranges) {
+  for (const KeptRows::Range& range : sink.ranges) {
     EXPECT_EQ(range.end_ns.has_value(), range.kind != "mark");
-    ASSERT_EQ(range.parent != 0, range.kind != "push_pop") << range.name;
-    const SunkRange& parent = range.parent == 0 ? range : sink.ranges.at(range.parent - 1);
+    ASSERT_EQ(range.parent_id.has_value(), range.kind != "push_pop") << range.name;
+    const KeptRows::Range& parent = range.parent_id ? sink.ranges.at(*range.parent_id - 1) : range;
     EXPECT_EQ(parent.thread, range.thread);
   }
 }
@@ -237,7 +237,7 @@ TEST_F(Nvtx, FindsWhatIsOpenWhenItIsArmed) {
   collector.arm();
   EXPECT_EQ(collector.drain(sink), 2u);
   EXPECT_FALSE(sink.ranges.at(0).end_ns);
-  EXPECT_EQ(sink.ranges.at(1).parent, 1);
+  EXPECT_EQ(sink.ranges.at(1).parent_id, 1);
   recorder.end(id);
   recorder.pop(0);
   collector.drain(sink);

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "fake_pc.h"
-#include "row_list.h"
+#include "kept_rows.h"
 
 namespace warpmeter {
 namespace {
@@ -26,8 +26,8 @@ class Pc : public ::testing::Test {
     if (options.fetch_ns == PcOptions().fetch_ns) options.fetch_ns = 3'600'000'000'000;
     return {target, options, [this] { return now.load(); }};
   }
-  RowList rows(PcCollector& collector) {
-    RowList list;
+  KeptRows rows(PcCollector& collector) {
+    KeptRows list;
     collector.drain(list);
     return list;
   }
@@ -49,7 +49,7 @@ TEST_F(Pc, AddsUpSamplesByInstructionAndReason) {
                     {"softmax", 2, 16, {{7, 3}}}};
   collector.turn(now);
   EXPECT_TRUE(device.records.empty());  // nothing waits for the next turn
-  const RowList list = rows(collector);
+  const KeptRows list = rows(collector);
   std::map<std::string, std::int64_t> samples;
   for (const PcSampleRow& row : list.pc_samples) {
     EXPECT_EQ(row.process_id, 5);
@@ -78,7 +78,7 @@ TEST_F(Pc, GivesRowsSeldomAndTheRestAtTheEnd) {
   device.records = {{"gemm", 1, 16, {{3, 5}}}};
   device.at_end = {{"gemm", 1, 48, {{5, 6}}}};
   collector.disarm();
-  const RowList list = rows(collector);
+  const KeptRows list = rows(collector);
   ASSERT_EQ(list.pc_samples.size(), 2u);
   EXPECT_EQ(list.pc_samples[0].samples, 15);
   EXPECT_EQ(list.pc_samples[1].samples, 6);
@@ -95,9 +95,7 @@ TEST_F(Pc, CountsWhatWasLost) {
   collector.turn(now);
   device.full = true;
   collector.turn(now);
-  std::map<std::string, std::int64_t> lost;
-  for (const auto& loss : rows(collector).losses) lost[loss.what] += loss.count.value();
-  EXPECT_EQ(lost,
+  EXPECT_EQ(rows(collector).lost(),
             (std::map<std::string, std::int64_t>{
                 {"samples of device 0", 34}, {"content of the hardware buffer of device 0", 1}}));
 }
@@ -110,7 +108,7 @@ TEST_F(Pc, CountsWhatIsLeftAtTheEnd) {
   device.withheld = 9;
   device.at_end = {{"gemm", 1, 48, {{5, 6}}}};
   collector.disarm();
-  const RowList list = rows(collector);
+  const KeptRows list = rows(collector);
   ASSERT_EQ(list.losses.size(), 1u);
   EXPECT_EQ(list.losses[0].what, "instructions of device 0");
   EXPECT_EQ(list.losses[0].count, 8);
@@ -172,7 +170,7 @@ TEST_F(Pc, SaysWhatCuptiRefuses) {
     collector.context_created(context(), 0);
     collector.arm();
     collector.turn(now);
-    const RowList list = rows(collector);
+    const KeptRows list = rows(collector);
     ASSERT_EQ(list.losses.size(), 1u) << where;
     EXPECT_NE(list.losses[0].reason.find("INSUFFICIENT_PRIVILEGES"), std::string::npos);
     EXPECT_EQ(device.calls.count("Disable"), where == std::string("Enable") ? 0u : 1u);

@@ -12,8 +12,8 @@
 #include "collectors/clock.h"
 #include "collectors/pm_sampling.h"
 #include "core/error.h"
-#include "tests/collectors/counter_sink.h"
 #include "tests/collectors/fake_pm.h"
+#include "tests/collectors/kept_rows.h"
 
 namespace warpmeter {
 
@@ -54,7 +54,7 @@ class PmSampling : public testing::Test {
   }
 
   FakePm fake_;
-  CounterSink sink_;
+  KeptRows sink_;
 };
 
 }  // namespace warpmeter

@@ -30,7 +30,7 @@ TEST_F(PmSampling, WritesWhatWasSampledWithoutTheFirstSample) {
   EXPECT_EQ(cycles[1].value, 1);
   EXPECT_EQ(cycles[3].value, 3);
   EXPECT_EQ(sink_.of("sm.active")[2].value, 2 * 2 * 0.01);  // second counter, percent
-  EXPECT_TRUE(sink_.losses.empty()) << sink_.reasons.front();
+  EXPECT_TRUE(sink_.losses.empty()) << sink_.losses.front().reason;
   EXPECT_EQ(fake_.hosts, 1);
 }
 
@@ -89,12 +89,12 @@ TEST_F(PmSampling, RaisesTheIntervalAfterAnOverflowAndSaysSo) {
     collector.disarm();
     EXPECT_EQ(fake_.device(0).intervals.back(), 200000u);
     EXPECT_EQ(collector.describe()["devices"][0]["overflows"], 1);
-    CounterSink sink;
+    KeptRows sink;
     collector.drain(sink);
     ASSERT_EQ(sink.losses.size(), 1u);
     EXPECT_FALSE(sink.losses[0].count);
     EXPECT_TRUE(sink.losses[0].from_ns && sink.losses[0].to_ns);
-    EXPECT_NE(sink.reasons[0].find("from 100000 to 200000 ns"), std::string::npos);
+    EXPECT_NE(sink.losses[0].reason.find("from 100000 to 200000 ns"), std::string::npos);
     EXPECT_EQ(sink.of("clock.sm_cycles").size(), 3u);  // what came before it is kept
   }
 }
@@ -146,7 +146,7 @@ TEST_F(PmSampling, AnErrorOfDecodingEndsTheDeviceAndIsALoss) {
   collector.disarm();
   collector.drain(sink_);
   ASSERT_EQ(sink_.losses.size(), 1u);
-  EXPECT_NE(sink_.reasons[0].find("cuptiPmSamplingDecodeData"), std::string::npos);
+  EXPECT_NE(sink_.losses[0].reason.find("cuptiPmSamplingDecodeData"), std::string::npos);
   EXPECT_FALSE(fake_.device(0).enabled);
   collector.arm();  // and may be tried again
   EXPECT_TRUE(fake_.device(0).started);
@@ -161,7 +161,7 @@ TEST_F(PmSampling, TimesOfAnotherClockAreBroughtToTheHosts) {
     fake_.produce(0, 3, 1000);
     collector.disarm();
     const std::int64_t after = monotonic_ns();
-    CounterSink sink;
+    KeptRows sink;
     collector.drain(sink);
     for (const SampleRow& row : sink.samples) {
       EXPECT_GT(row.time_ns, before - 1000000);
@@ -207,7 +207,7 @@ TEST_F(PmSampling, AFullQueueIsCounted) {
   collector.drain(sink_);
   ASSERT_EQ(sink_.losses.size(), 1u);
   EXPECT_EQ(sink_.losses[0].count, 3);
-  EXPECT_EQ(sink_.reasons[0], "the writer did not keep up");
+  EXPECT_EQ(sink_.losses[0].reason, "the writer did not keep up");
 }
 
 TEST_F(PmSampling, DrainsWhileItSamples) {

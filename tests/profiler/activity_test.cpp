@@ -153,7 +153,11 @@ TEST_F(Activity, CopiesSetsAndWaits) {
   wait.contextId = 1;
   wait.start = 61;
   wait.end = 90;
-  ASSERT_TRUE(deliver(copy, peer, set, wait));
+  CUpti_ActivityMemcpyPtoP4 pull = peer;
+  pull.deviceId = pull.dstDeviceId;
+  pull.start = 41;
+  pull.end = 45;
+  ASSERT_TRUE(deliver(copy, peer, pull, set, wait));
   const ProfileReader profile = finish();
   std::vector<std::string> rows;
   profile.scan("v_copies", {"kind", "source_memory", "bytes", "device_uuid", "peer_device_id"},
@@ -163,8 +167,8 @@ TEST_F(Activity, CopiesSetsAndWaits) {
                                 std::to_string(row.integer(2)) + " " + std::string(row.text(3)) +
                                 " " + std::to_string(row.optional_integer(4).value_or(0)));
                });
-  EXPECT_EQ(rows,
-            (std::vector<std::string>{"host_to_device pinned 4096 GPU-a 0", "peer - 77 GPU-b 1"}));
+  EXPECT_EQ(rows, (std::vector<std::string>{"host_to_device pinned 4096 GPU-a 0",
+                                            "peer - 77 GPU-b 1", "peer - 77 GPU-a 2"}));
   profile.scan("v_sets", {"memory", "bytes", "value"}, [&](const ProfileRow& row) {
     EXPECT_EQ(row.text(0), "managed");
     EXPECT_EQ(row.integer(1), 8);

@@ -22,6 +22,10 @@ STEP = {"short_kernel": 1, "long_kernel": 2}  # kernels of a step
 
 
 class Profile(Commands):
+    def setUp(self):
+        super().setUp()
+        self.shards = self.folder / "p.profile.sqlite.shards"
+
     def profile(self, *target, options=(), status=0, environment=None, command=None):
         out = self.folder / "p.profile.sqlite"
         arguments = ["--emulate", "tiny", "profile", "-o", out, *options, "--", *(command or [TARGET, *target])]
@@ -49,6 +53,24 @@ class Profile(Commands):
 
     def losses(self, rows):
         return [row[0] for row in rows("SELECT what FROM losses")]
+
+    def wait_until(self, condition, seconds=60):
+        until = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), until, "waited in vain")
+            time.sleep(0.02)
+
+    def kernels_now(self):
+        """Committed, of the one process that runs; -1: not known."""
+        shard = next(self.shards.glob("*.partial"), None)
+        if shard is None:
+            return -1
+        # The writer holds its lock; what is read while it commits may be no database.
+        with contextlib.closing(sqlite3.connect(f"file:{shard}?immutable=1", uri=True)) as connection:
+            try:
+                return connection.execute("SELECT count(*) FROM kernels").fetchone()[0]
+            except sqlite3.DatabaseError:
+                return -1
 
 
 class Scenarios(Profile):
@@ -175,30 +197,15 @@ class Scenarios(Profile):
             self.assertEqual(rows("SELECT count(*) FROM ranges"), [(0,)])
 
 
-class Server(Profile):
+class Serving(Profile):
     """A program that goes on until it is told to stop."""
 
-    def start(self, *options):
+    def start(self, *options, environment=None):
         self.stop = self.folder / "stop"
         command = [PROGRAM, "--emulate", "tiny", "profile", "-o", self.folder / "p.profile.sqlite", *options, "--", TARGET, "serve", self.stop]
-        self.server = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.server = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {}))
         self.addCleanup(self.server.kill)
-        self.shards = self.folder / "p.profile.sqlite.shards"
         self.wait_until(lambda: list(self.shards.glob("*.partial")))
-
-    def wait_until(self, condition, seconds=60):
-        until = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), until, "waited in vain")
-            time.sleep(0.02)
-
-    def kernels_now(self):
-        shard = next(self.shards.glob("*.partial"))
-        with contextlib.closing(sqlite3.connect(f"file:{shard}?mode=ro", uri=True, timeout=10)) as connection:
-            try:
-                return connection.execute("SELECT count(*) FROM kernels").fetchone()[0]
-            except sqlite3.OperationalError:  # the writer has it locked
-                return -1
 
     def end(self, status=0):
         self.stop.touch()
@@ -211,6 +218,8 @@ class Server(Profile):
         new.write_text(word + "\n")
         new.rename(self.shards / "control")
 
+
+class Server(Serving):
     def test_armed_and_disarmed_by_a_file(self):
         self.start("--start-disarmed")
         time.sleep(0.5)
@@ -288,6 +297,78 @@ class OwnKernels(Profile):
                 self.assertLess(busy, end - start)
             self.assertEqual(rows("SELECT DISTINCT json_extract(payload, '$.layers') FROM ranges"), [(2,)])
             self.assertEqual(self.losses(rows), [])
+
+
+class Overhead(Serving):
+    """Rounds of windows in a program that goes on."""
+
+    def state(self):
+        """What the shard says of the overhead so far."""
+        try:
+            shard = next(self.shards.glob("*.partial"))
+            with contextlib.closing(sqlite3.connect(f"file:{shard}?mode=ro", uri=True, timeout=10)) as connection:
+                text = connection.execute("SELECT json_extract(value, '$.overhead') FROM meta WHERE key = 'provenance'").fetchone()[0]
+                return json.loads(text) if text else {"rounds": [], "shed": []}
+        except (sqlite3.OperationalError, StopIteration):  # the writer has it locked
+            return {"rounds": [], "shed": []}
+
+    def test_rounds_are_made_and_what_they_miss_is_said(self):
+        self.start("--overhead-budget", "100", "--overhead-rounds", "0,0.4,4,0.5", "--collect", "timeline,nvtx")
+        self.wait_until(lambda: self.state()["rounds"])
+        error = self.end()
+        with self.rows() as rows:
+            text = rows("SELECT json_extract(value, '$.merged[0].provenance.overhead') FROM meta WHERE key = 'provenance'")[0][0]
+            overhead = json.loads(text)
+            self.assertEqual([overhead["budget"], overhead["level"]], [1, 0.9])
+            self.assertEqual(overhead["rounds"][0]["windows"], 8)
+            self.assertEqual(overhead["shed"], [])
+            self.assertGreater(overhead["launches_counted"], 0)
+            self.assertGreater(overhead["own_cpu_s"], 0)
+            pauses = rows("SELECT collector, from_ns, to_ns FROM losses WHERE reason = 'unarmed to measure overhead' ORDER BY from_ns")
+            for name in ("timeline", "nvtx"):
+                mine = [(start, end) for collector, start, end in pauses if collector == name]
+                self.assertGreaterEqual(len(mine), 2)  # ABBA: two of them may be one
+                self.assertTrue(all(end > start for start, end in mine))
+            self.assertEqual({row[0] for row in rows("SELECT DISTINCT reason FROM losses")}, {"unarmed to measure overhead"})
+            # Steps that were recorded whole have all their kernels, but for those that a pause has cut.
+            cut = rows("""SELECT count(*) FROM (SELECT r.id, (SELECT count(*) FROM kernels k WHERE k.range_id = r.id) AS n FROM ranges r
+                JOIN strings s ON s.id = r.name_id WHERE s.text = 'step' AND r.end_ns IS NOT NULL) WHERE n <> 3""")[0][0]
+            self.assertLessEqual(cut, len(pauses))
+            self.assertGreater(self.kernels(rows)["short_kernel"], 20)
+        self.assertRegex(error, r"process \d+: overhead ")
+        self.assertRegex(error, r"timeline: all: unarmed to measure overhead \(\d+ times\)")
+
+    def test_what_costs_too_much_is_shed(self):
+        options = ["--overhead-budget", "0.0001", "--overhead-rounds", "0,0.5,4,0.5", "--collect", "timeline,nvtx"]
+        self.start(*options, environment={"WARPMETER_EMULATED_CUPTI": "record=3000"})
+        self.wait_until(lambda: self.state()["shed"], 100)
+        error = self.end()
+        self.assertIn("; shed calls", error)
+        with self.rows() as rows:
+            told = rows("SELECT collector, what, to_ns, reason FROM losses WHERE reason LIKE 'shed: %' ORDER BY id LIMIT 1")
+            self.assertEqual([row[:3] for row in told], [("timeline", "api", None)])
+            self.assertIn("over the budget", told[0][3])
+            after = rows("SELECT count(*) FROM api WHERE start_ns > (SELECT max(from_ns) FROM losses WHERE what = 'api')")
+            self.assertEqual(after, [(0,)])
+
+    def test_a_budget_of_nothing_makes_no_holes(self):
+        self.start("--overhead-budget", "0", "--overhead-rounds", "0,0.1,4,0.1")
+        time.sleep(1.5)
+        self.assertIn("overhead not known: not asked for", self.end())
+        with self.rows() as rows:
+            self.assertEqual(self.losses(rows), [])
+
+    def test_the_control_file_ends_a_round(self):
+        self.start("--overhead-rounds", "0,5,4,0.1")
+        self.wait_until(lambda: self.kernels_now() > 3)
+        time.sleep(1)
+        self.control("disarm")
+        time.sleep(0.5)
+        error = self.end()
+        with self.rows() as rows:
+            text = rows("SELECT json_extract(value, '$.merged[0].provenance.overhead.abandoned') FROM meta WHERE key = 'provenance'")[0][0]
+            self.assertEqual(json.loads(text), {"armed or disarmed from outside": 1})
+        self.assertIn("overhead not known", error)
 
 
 class Refusals(Profile):

@@ -87,6 +87,19 @@ TEST(DriverFaults, TheChipCanBeUnknown) {
   EXPECT_EQ(error_of(result, "host"), CUPTI_ERROR_INVALID_CHIP_NAME);
 }
 
+TEST(DriverFaults, OneCounterCountsMore) {
+  const Result result =
+      with("scale=dram__bytes_read.sum:1.5", "basic", {{"CLIENT_MODE", "user_range"}});
+  const auto ranges = result.having("range");
+  ASSERT_EQ(ranges.size(), 4u) << result.output;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Json& truth = result.counters[i / 2]["counters"];
+    const Json& values = ranges[i]["values"];
+    EXPECT_EQ(values["dram__bytes_read.sum"], 1.5 * truth["dram_read_bytes"].get<double>());
+    EXPECT_EQ(values["dram__bytes_write.sum"], truth["dram_write_bytes"].get<double>());
+  }
+}
+
 TEST(DriverFaults, TooManyMetricsNeedPasses) {
   const Result result = with("per_pass=5", "many 1", {{"CLIENT_MODE", "pm"}});
   EXPECT_EQ(result.having("passes")[0]["passes"], 3) << "twelve metrics";
