@@ -33,7 +33,8 @@ void Session::lose(const std::string& collector, std::int64_t from_ns,
                    std::optional<std::int64_t> to_ns, const std::string& why) {
   LossRow loss;
   loss.process_id = target_.process_id;
-  loss.collector = collector == "calls" ? "timeline" : collector;
+  loss.collector =
+      collector == "calls" ? std::string_view("timeline") : std::string_view(collector);
   loss.what = collector == "calls" ? "api" : "all";
   loss.from_ns = from_ns;
   loss.to_ns = to_ns;

@@ -302,19 +302,9 @@ class OwnKernels(Profile):
 class Overhead(Serving):
     """Rounds of windows in a program that goes on."""
 
-    def state(self):
-        """What the shard says of the overhead so far."""
-        try:
-            shard = next(self.shards.glob("*.partial"))
-            with contextlib.closing(sqlite3.connect(f"file:{shard}?mode=ro", uri=True, timeout=10)) as connection:
-                text = connection.execute("SELECT json_extract(value, '$.overhead') FROM meta WHERE key = 'provenance'").fetchone()[0]
-                return json.loads(text) if text else {"rounds": [], "shed": []}
-        except (sqlite3.OperationalError, StopIteration):  # the writer has it locked
-            return {"rounds": [], "shed": []}
-
     def test_rounds_are_made_and_what_they_miss_is_said(self):
         self.start("--overhead-budget", "100", "--overhead-rounds", "0,0.4,4,0.5", "--collect", "timeline,nvtx")
-        self.wait_until(lambda: self.state()["rounds"])
+        time.sleep(12)
         error = self.end()
         with self.rows() as rows:
             text = rows("SELECT json_extract(value, '$.merged[0].provenance.overhead') FROM meta WHERE key = 'provenance'")[0][0]
@@ -341,7 +331,7 @@ class Overhead(Serving):
     def test_what_costs_too_much_is_shed(self):
         options = ["--overhead-budget", "0.0001", "--overhead-rounds", "0,0.5,4,0.5", "--collect", "timeline,nvtx"]
         self.start(*options, environment={"WARPMETER_EMULATED_CUPTI": "record=3000"})
-        self.wait_until(lambda: self.state()["shed"], 100)
+        time.sleep(12)
         error = self.end()
         self.assertIn("; shed calls", error)
         with self.rows() as rows:
@@ -360,8 +350,7 @@ class Overhead(Serving):
 
     def test_the_control_file_ends_a_round(self):
         self.start("--overhead-rounds", "0,5,4,0.1")
-        self.wait_until(lambda: self.kernels_now() > 3)
-        time.sleep(1)
+        time.sleep(3)
         self.control("disarm")
         time.sleep(0.5)
         error = self.end()
