@@ -21,7 +21,7 @@ struct ProfileSummary {
   std::string source;
   std::int64_t processes = 0, launches = 0, kernels = 0, graph_kernels = 0, copies = 0, sets = 0,
                ranges = 0, samples = 0, counters = 0;
-  std::vector<Kernel> by_time;  // longest together first
+  std::vector<Kernel> by_time;       // longest together first
   std::vector<std::string> refused;  // collectors that did not work, each once, and why
   std::vector<std::string> losses;
   Json overhead = Json::array();  // of each process that measured it

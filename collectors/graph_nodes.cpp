@@ -25,7 +25,7 @@ GraphNodes::GraphNodes(const CuptiApi& cupti, Subscription& subscription) : cupt
 void GraphNodes::enable(Subscription& subscription, bool on) {
   for (const auto id :
        {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
-    subscription.enable(CUPTI_CB_DOMAIN_RESOURCE, id, on);
+    subscription.enable(this, CUPTI_CB_DOMAIN_RESOURCE, id, on);
 }
 
 void GraphNodes::created(CUpti_CallbackId id, const CUpti_GraphData& data) {

@@ -18,7 +18,7 @@ LaunchCount::LaunchCount(Subscription& subscription) : subscription_(subscriptio
 // Those of the driver alone: the runtime's launches come there too.
 void LaunchCount::enable(bool on) {
   for (const LaunchCall& call : driver_launch_calls())
-    if (call.kernels) subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, call.id, on);
+    if (call.kernels) subscription_.enable(this, CUPTI_CB_DOMAIN_DRIVER_API, call.id, on);
 }
 
 }  // namespace warpmeter

@@ -79,8 +79,8 @@ LaunchWatch::LaunchWatch(const CuptiApi& cupti, Subscription& subscription)
 
 void LaunchWatch::start() {
   for (const CUpti_CallbackId id : resources)
-    subscription_.enable(CUPTI_CB_DOMAIN_RESOURCE, id, true);
-  for (const RareCall& call : rare_calls) subscription_.enable(call.domain, call.id, true);
+    subscription_.enable(this, CUPTI_CB_DOMAIN_RESOURCE, id, true);
+  for (const RareCall& call : rare_calls) subscription_.enable(this, call.domain, call.id, true);
 }
 
 void LaunchWatch::attach(PcCollector& collector) {
@@ -97,7 +97,7 @@ void LaunchWatch::attach(PcCollector& collector) {
 void LaunchWatch::watch_launches(RangeCollector* ranges) {
   ranges_ = ranges;
   for (const LaunchCall& call : driver_launch_calls())
-    subscription_.enable(CUPTI_CB_DOMAIN_DRIVER_API, call.id, ranges != nullptr);
+    subscription_.enable(this, CUPTI_CB_DOMAIN_DRIVER_API, call.id, ranges != nullptr);
 }
 
 DriverView LaunchWatch::driver_view() {

@@ -25,7 +25,16 @@ Subscription::Subscription(const CuptiApi& cupti) : cupti_(cupti) {
   check_cupti(result, "timeline", "cuptiSubscribe_v2");
 }
 
-void Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on) {
+void Subscription::enable(const void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          bool on) {
+  const std::lock_guard lock(mutex_);
+  std::set<const void*>& users = users_[{domain, id}];
+  const bool was_on = !users.empty();
+  if (on)
+    users.insert(user);
+  else
+    users.erase(user);
+  if (was_on == !users.empty()) return;
   check_cupti(cupti_.cuptiEnableCallback(on ? 1 : 0, handle_, domain, id), "timeline",
               "cuptiEnableCallback");
 }

@@ -4,6 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "collectors/cupti_api.h"
@@ -24,8 +28,9 @@ class Subscription {
   // Before the first enable().
   void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-  // Throws InputError.
-  void enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on);
+  // A callback is on while one of its users wants it; each may say so as often as it likes. All
+  // listeners are called. Throws InputError.
+  void enable(const void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on);
 
  private:
   static void CUPTIAPI called(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -34,6 +39,8 @@ class Subscription {
   const CuptiApi& cupti_;
   CUpti_SubscriberHandle handle_ = nullptr;
   std::vector<Listener> listeners_;
+  std::mutex mutex_;
+  std::map<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>, std::set<const void*>> users_;
 };
 
 }  // namespace warpmeter
