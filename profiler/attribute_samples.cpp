@@ -129,7 +129,8 @@ class Attribution {
                          {"process_id", sampled.process},
                          {"samples", samples.times.size()},
                          {"clock_offset_ns", result.clock_offset_ns},
-                         {"clock_offset_sd_ns", result.clock_offset_sd_ns}});
+                         {"clock_offset_sd_ns", result.clock_offset_sd_ns},
+                         {"boundary_sd_ns", result.boundary_sd_ns}});
   }
 
   Json described = Json::array();

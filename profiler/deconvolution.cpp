@@ -15,7 +15,7 @@ namespace {
 
 using Eigen::Index;
 
-constexpr int offset_steps = 2;
+constexpr int clock_steps = 3;
 
 // Series that share everything but their values.
 struct Part {
@@ -106,28 +106,38 @@ class Judge {
 }  // namespace
 
 Deconvolution deconvolve(std::span<const std::int64_t> times, std::span<const SampleSeries> series,
-                         Timeline& timeline, const DeconvolutionOptions& options) {
+                         Timeline& timeline, const DeconvolutionOptions& given) {
   Deconvolution out;
+  DeconvolutionOptions options = given;
   out.values.resize(series.size());
   const std::vector<Part> parts = parts_of(series, times.size());
   std::vector<std::int64_t> shifted(times.begin(), times.end());
   const double prior = 1 / std::pow(std::max(options.offset_sd_ns, 1.0), 2);
   double offset_variance = 0;
-  for (int step = 0; step <= offset_steps; ++step) {
-    const bool last = step == offset_steps;
+  // Of the boundaries' variance, ns²: what is expected is as uncertain as it is large.
+  const double expected = std::pow(std::max(given.boundary_sd_ns, 1.0), 2);
+  double boundary_uncertainty = 1;  // of the variance, relative: its square
+  for (int step = 0; step <= clock_steps; ++step) {
+    const bool last = step == clock_steps;
     double slope = 0, curvature = 0, most_of_one = 0;
+    ClockEvidence best;
     for (const Part& part : parts) {
       const Unknowns unknowns(shifted, part.valid, timeline, options.most_unknowns);
       std::vector<std::span<const double>> values;
       for (const std::size_t s : part.series) values.emplace_back(series[s].values);
       Equations equations(shifted, part.valid, part.kind, values, unknowns, timeline, options);
       Solution solution = equations.solve(last);
-      const ClockEvidence evidence = equations.clock_evidence(solution);
+      ClockEvidence evidence = equations.clock_evidence(solution);
       slope += evidence.slope;
       curvature += evidence.curvature;
       most_of_one = std::max(most_of_one, evidence.most_of_one);
-      if (!last) continue;
-      solution.variances += offset_variance * evidence.sensitivity.cwiseAbs2();
+      if (!last) {
+        if (evidence.boundary_variance < best.boundary_variance) best = std::move(evidence);
+        continue;
+      }
+      solution.variances +=
+          offset_variance * evidence.sensitivity.cwiseAbs2() +
+          boundary_uncertainty * equations.moved_by_boundaries(solution).cwiseAbs2();
       const Judge judge(timeline, unknowns, equations);
       for (std::size_t i = 0; i < part.series.size(); ++i)
         for (std::int32_t group = 0; group < timeline.groups(); ++group)
@@ -139,9 +149,15 @@ Deconvolution deconvolve(std::span<const std::int64_t> times, std::span<const Sa
     // trusted no more than the one that says most.
     out.clock_offset_ns += (slope - prior * out.clock_offset_ns) / (curvature + prior);
     offset_variance = 1 / (most_of_one + prior);
+    const double weight = 1 / (expected * expected), found = 1 / best.boundary_variance;
+    const double variance =
+        std::max((expected * weight + best.boundary * found) / (weight + found), 1.0);
+    options.boundary_sd_ns = std::sqrt(variance);
+    boundary_uncertainty = 1 / ((weight + found) * variance * variance);
     for (std::size_t i = 0; i < times.size(); ++i)
       shifted[i] = times[i] + std::llround(out.clock_offset_ns);
   }
+  out.boundary_sd_ns = options.boundary_sd_ns;
   out.clock_offset_sd_ns = std::sqrt(offset_variance);
   return out;
 }

@@ -26,8 +26,8 @@ struct SampleSeries {
 
 struct DeconvolutionOptions {
   double level = default_level;
-  // Standard deviations, in ns: of the offset between the samples' and the launches' clock, as
-  // expected before it is estimated, and of what each boundary of an interval is off beside it.
+  // Standard deviations, in ns: of the offset between the samples' and the launches' clock, and of
+  // what each boundary of an interval is off beside it, both as expected before they are estimated.
   double offset_sd_ns = 1000, boundary_sd_ns = 100;
   std::int32_t most_unknowns = 1500;  // memory is 8 bytes times its square, thrice
 };
@@ -46,6 +46,7 @@ struct Deconvolution {
   std::vector<std::vector<GroupValue>> values;  // per series, per group
   // What must be added to the samples' times, as estimated from all series.
   double clock_offset_ns = 0, clock_offset_sd_ns = 0;
+  double boundary_sd_ns = 0;  // of each boundary beside that, as estimated
 };
 
 // In each interval a count is modelled as the sum over activities (idle, a

@@ -3,9 +3,11 @@
 #include "profiler/deconvolution_equations.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace warpmeter {
 namespace {
@@ -84,13 +86,15 @@ Equations::Equations(std::span<const std::int64_t> times, const std::vector<bool
       values_(values),
       unknowns_(unknowns),
       timeline_(timeline),
-      boundary_sd_(std::max(options.boundary_sd_ns, 1.0)),
+      boundary_sd_(std::max(options.boundary_sd_ns, 1.0) / std::sqrt(2)),
       matrix_(MatrixXd::Zero(size(), size())),
       right_(MatrixXd::Zero(size(), std::ssize(values))),
       error_(VectorXd::Zero(size())),
       error_right_(right_),
       sums_(error_),
-      squares_(error_) {
+      squares_(error_),
+      told_sums_(error_),
+      told_squares_(error_) {
   accumulate();
 }
 
@@ -172,12 +176,16 @@ Solution Equations::solve(bool with_variances) {
   const MatrixXd matrix = scale.asDiagonal() * matrix_ * scale.asDiagonal();
   VectorXd taken_off = error_.cwiseProduct(scale).cwiseProduct(scale);
   correct(matrix, taken_off, inverse_, out.confused_with);
-  const VectorXd corrected =
-      (taken_off.array() > 0).select(VectorXd::Ones(size()), VectorXd::Zero(size()));
+  corrected_ = (taken_off.array() > 0).select(VectorXd::Ones(size()), VectorXd::Zero(size()));
   inverse_ = scale.asDiagonal() * inverse_ * scale.asDiagonal();
-  out.values = inverse_ * (right_ - corrected.asDiagonal() * error_right_);
-  if (with_variances) out.variances = variances(out.values, corrected);
+  out.values = inverse_ * (right_ - corrected_.asDiagonal() * error_right_);
+  if (with_variances) out.variances = variances(out.values, corrected_);
   return out;
+}
+
+MatrixXd Equations::moved_by_boundaries(const Solution& solution) const {
+  return inverse_ * corrected_.asDiagonal() *
+         (error_.asDiagonal() * solution.values - error_right_);
 }
 
 // Boundaries that are late by a ns move (rate at the end) - (rate at the start) into the interval:
@@ -186,7 +194,14 @@ ClockEvidence Equations::clock_evidence(const Solution& solution) {
   const Index series = std::ssize(values_);
   ClockEvidence out;
   MatrixXd shared = MatrixXd::Zero(size(), series);  // of the new column and the others
-  VectorXd squares = VectorXd::Zero(series), with_residual = squares, residual_squares = squares;
+  VectorXd squares = VectorXd::Zero(series), with_residual = squares;
+  // Of the scores moved * residual: the noise is counted where the offset is told, and neighbours
+  // share a boundary (Newey and West, Econometrica 55, 1987, with one lag).
+  VectorXd score_squares = squares, score_products = squares, before_score(series);
+  std::vector<BoundaryFit> fits(values_.size());
+  VectorXd before_residual(series), before_rate(series);
+  std::size_t before = 0;
+  double parts = 0;
   sweep([&](const SweptInterval& interval, const Row& row) {
     for (Index s = 0; s < series; ++s) {
       double residual = row.scale * values_[std::size_t(s)][interval.index];
@@ -194,16 +209,29 @@ ClockEvidence Equations::clock_evidence(const Solution& solution) {
       const auto rate = [&](int end) {
         return solution.values(row.ends[end].first, s) * row.ends[end].second / boundary_sd_;
       };
-      const double moved = rate(1) - rate(0);
+      if (interval.index == before + 1)
+        fits[std::size_t(s)].add(before_residual[s] * residual, before_rate[s] * rate(0), parts);
+      const double moved = rate(1) - rate(0), score = moved * residual;
+      if (interval.index == before + 1) score_products[s] += before_score[s] * score;
+      before_score[s] = score;
+      before_residual[s] = residual;
+      before_rate[s] = rate(1);
       for (const auto& [column, x] : row.terms) shared(column, s) += x * moved;
       squares[s] += moved * moved;
-      with_residual[s] += moved * residual;
-      residual_squares[s] += residual * residual;
+      with_residual[s] += score;
+      score_squares[s] += score * score;
     }
+    before = interval.index;
+    parts = interval.before_end * interval.after_end;
   });
+  for (const BoundaryFit& fit : fits) {
+    const auto found = fit.variance();
+    if (!found || !(found->second < out.boundary_variance)) continue;
+    std::tie(out.boundary, out.boundary_variance) = *found;
+  }
   out.sensitivity = -inverse_ * shared;
   for (Index s = 0; s < series; ++s) {
-    const double noise = residual_squares[s] / static_cast<double>(intervals);
+    const double noise = (score_squares[s] + std::max(0.0, 2 * score_products[s])) / squares[s];
     const double own = squares[s] + shared.col(s).dot(out.sensitivity.col(s));
     if (!(noise > 0) || !(own > 0)) continue;
     out.slope += with_residual[s] / noise;
@@ -218,12 +246,15 @@ MatrixXd Equations::variances(const MatrixXd& values, const VectorXd& corrected)
   const Index series = std::ssize(values_);
   const Index shortest = std::max(least_stretch, intervals / most_stretches);
   MatrixXd out = MatrixXd::Zero(size(), series), score = out;
-  VectorXd seen = VectorXd::Zero(size()), residual(series);
+  VectorXd seen = VectorXd::Zero(size()), told = seen, influence(size()), residual(series);
   Index length = 0;
   const auto close = [&] {
     out += (inverse_ * score).cwiseAbs2();
     sums_ += seen;
     squares_ += seen.cwiseAbs2();
+    told_sums_ += told;
+    told_squares_ += told.cwiseAbs2();
+    told.setZero();
     score.setZero();
     seen.setZero();
     length = 0;
@@ -232,10 +263,13 @@ MatrixXd Equations::variances(const MatrixXd& values, const VectorXd& corrected)
     for (Index s = 0; s < series; ++s)
       residual[s] = row.scale * values_[std::size_t(s)][interval.index];
     for (const auto& [column, x] : row.terms) residual -= x * values.row(column).transpose();
+    influence.setZero();
     for (const auto& [column, x] : row.terms) {
       score.row(column) += x * residual.transpose();
       seen[column] += x / row.weight;
+      influence += x * inverse_.col(column);
     }
+    told += influence.cwiseAbs2();
     for (const auto& [column, amount] : row.ends) {
       const double error = corrected[column] * amount * amount;
       score.row(column) += error * values.row(column);

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,6 +51,24 @@ struct ClockEvidence {
   double slope = 0, curvature = 0;
   double most_of_one = 0;       // curvature of the series that says most
   Eigen::MatrixXd sensitivity;  // of the solution, per ns: columns x series
+  // Variance of a boundary, ns², as estimated by the series that says most, and the variance of
+  // that estimate; infinite: none says anything.
+  double boundary = 0, boundary_variance = std::numeric_limits<double>::infinity();
+};
+
+// What neighbouring intervals say of the boundary between them: where it is late by d, one has
+// d times the rate there too much, the other too little, so that residual * next residual is on
+// average -variance * rate². A launch that it cuts and that differs from its like by a relative
+// standard deviation v adds v² rate² times the parts of it before and behind. Least squares for
+// both, with the variance of the first (White's, Econometrica 48, 1980).
+class BoundaryFit {
+ public:
+  void add(double product, double rate_squared, double parts_product);
+  std::optional<std::pair<double, double>> variance() const;  // ns², and its variance
+
+ private:
+  Eigen::Matrix3d moments_ = Eigen::Matrix3d::Zero();
+  Eigen::Matrix<double, 9, 9> fourth_ = Eigen::Matrix<double, 9, 9>::Zero();
 };
 
 struct Solution {
@@ -65,14 +86,20 @@ class Equations {
   // With variances only if they are wanted.
   Solution solve(bool with_variances);
 
+  // By how much values change if the variance of boundaries doubles: columns x series.
+  Eigen::MatrixXd moved_by_boundaries(const Solution& solution) const;
+
   // Of all series, each weighted with its own noise.
   ClockEvidence clock_evidence(const Solution& solution);
 
   Eigen::Index size() const { return unknowns_.size(); }
   // Number of equal stretches of the recording that tell as much of a column as those that there
-  // are (Kish's effective sample size).
+  // are (Kish's effective sample size): that hold as much of it, or if that is less, that tell it
+  // from the others as well, since of many alike only few may do that.
   double stretches(Eigen::Index column) const {
-    return squares_[column] > 0 ? sums_[column] * sums_[column] / squares_[column] : 0;
+    if (!(squares_[column] > 0 && told_squares_[column] > 0)) return 0;
+    return std::min(sums_[column] * sums_[column] / squares_[column],
+                    told_sums_[column] * told_sums_[column] / told_squares_[column]);
   }
 
   Eigen::Index intervals = 0;
@@ -100,9 +127,11 @@ class Equations {
   const double boundary_sd_;
   Eigen::MatrixXd matrix_, right_;  // of the equations
   Eigen::MatrixXd inverse_;
-  Eigen::VectorXd error_;           // what uncertain boundaries add to the matrix's diagonal
-  Eigen::MatrixXd error_right_;     // and to the right side
-  Eigen::VectorXd sums_, squares_;  // of the columns over the stretches
+  Eigen::VectorXd corrected_;    // columns of which it is taken off
+  Eigen::VectorXd error_;        // what uncertain boundaries add to the matrix's diagonal
+  Eigen::MatrixXd error_right_;  // and to the right side
+  // Of the columns over the stretches: amounts, and squares of the influence on the value.
+  Eigen::VectorXd sums_, squares_, told_sums_, told_squares_;
 };
 
 }  // namespace warpmeter

@@ -72,6 +72,12 @@ void Timeline::sweep(std::span<const std::int64_t> times, const std::vector<bool
     if (i == 0 || !valid[i] || interval.shares.empty()) continue;
     interval.at_end = current;
     interval.length = static_cast<double>(times[i] - times[i - 1]);
+    interval.before_end = interval.after_end = 0;
+    if (active.size() == 1) {
+      const KernelSpan& cut = kernels_[active.front()];
+      interval.before_end = static_cast<double>(times[i] - cut.start_ns);
+      interval.after_end = static_cast<double>(cut.end_ns - times[i]);
+    }
     interval.may_cut = std::all_of(active.begin(), active.end(), [&](std::size_t kernel) {
       return kernels_[kernel].start_ns > times[i - 1] || launches(kernels_[kernel].group) < 3;
     });

@@ -32,6 +32,7 @@ struct SweptInterval {
   std::vector<ActivityShare> shares;
   // At its two ends: the activity, and launches (alone) or ns that a ns of it is.
   ActivityShare at_start, at_end;
+  double before_end = 0, after_end = 0;  // ns of the launch, if one alone is cut by the end; else 0
   // Its end may part independent stretches: no launch of a group with at least three launches
   // continues there from before the interval.
   bool may_cut = false;

@@ -62,16 +62,20 @@ PmRecording simulate(const PmWorld& world, unsigned seed) {
         i < groups ? i : static_cast<std::size_t>(double(groups) * unit(random) * unit(random)));
   std::shuffle(pattern.begin(), pattern.end(), random);
   Course course;
-  const auto idle = [&] {
-    const double gap = world.gap_ns > 0 ? -world.gap_ns * std::log(1 - unit(random)) + 1 : 0;
+  const auto idle = [&](bool first) {
+    if (world.steady && !first) return;
+    const double gap = world.steady       ? world.gap_ns
+                       : world.gap_ns > 0 ? -world.gap_ns * std::log(1 - unit(random)) + 1
+                                          : 0;
     if (gap > 0) course.add(gap, gap * world.idle_rate, 0);
   };
   const double offset = out.offset_ns = world.offset_ns * normal(random);
   for (int r = 0; r < world.repeats; ++r) {
     if (world.shuffle) std::shuffle(pattern.begin(), pattern.end(), random);
-    for (const std::int32_t group : pattern) {
+    for (std::size_t place = 0; place < pattern.size(); ++place) {
+      const std::int32_t group = pattern[place];
       const auto g = static_cast<std::size_t>(group);
-      idle();
+      idle(place == 0);
       const double start = course.now();
       const double duration = durations[g] * factor(random, world.duration_cv);
       course.add(duration, out.count_truth[g] * factor(random, world.count_cv), out.level_truth[g]);

@@ -25,6 +25,8 @@ struct PmWorld {
   double noise = 0.002;    // of each sample, relative
   double dropped = 0.01;   // share of samples not counted
   bool shuffle = true;     // the order differs between repeats
+  // The same again and again: one gap, always as long, before each repeat.
+  bool steady = false;
 };
 
 struct PmRecording {
