@@ -231,8 +231,8 @@ TEST(OverheadKeeper, TheTimelineGoesLast) {
 }
 
 TEST(OverheadKeeper, ARoundThatDoesNotDecideIsRepeatedThreeTimesAtMost) {
-  Simulation s{OverheadKeeper(0.03, {}), {{"timeline", 0.03}}};
-  s.noise = 0.03;  // of 0.05 s: the budget lies within the interval
+  Simulation s{OverheadKeeper(0.03, {}), {{"timeline", 0.037}}};
+  s.noise = 0.02;  // of 0.05 s: the budget lies within the interval
   s.run(30);
   const Json json = s.keeper.describe();
   ASSERT_EQ(json["rounds"].size(), 3U) << json;
