@@ -12,12 +12,19 @@ namespace {
 
 std::atomic<ActivityBuffers*> current{nullptr};
 
+// All that were ever made, so that what is never freed is not taken for a leak.
+std::vector<std::uint8_t*>& every_buffer() {
+  static auto& all = *new std::vector<std::uint8_t*>;
+  return all;
+}
+
 }  // namespace
 
 ActivityBuffers::ActivityBuffers(const CuptiApi& cupti, std::size_t count, std::size_t bytes)
     : cupti_(cupti), count_(std::max<std::size_t>(count, 1)), bytes_(bytes) {
   // Nothing may throw in the callbacks.
   free_.reserve(count_);
+  every_buffer().reserve(every_buffer().size() + count_);
 }
 
 ActivityBuffers::~ActivityBuffers() {
@@ -40,8 +47,10 @@ std::uint8_t* ActivityBuffers::acquire() {
   }
   if (allocated_ == count_) return nullptr;
   void* made = ::operator new (bytes_, std::align_val_t{64}, std::nothrow);
-  if (made != nullptr) ++allocated_;
-  return static_cast<std::uint8_t*>(made);
+  if (made == nullptr) return nullptr;
+  ++allocated_;
+  every_buffer().push_back(static_cast<std::uint8_t*>(made));
+  return every_buffer().back();
 }
 
 void CUPTIAPI ActivityBuffers::requested(std::uint8_t** buffer, std::size_t* size,

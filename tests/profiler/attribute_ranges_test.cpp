@@ -38,7 +38,8 @@ struct Program {
     row.clock_offset_ns = 0;
     process = store.add(row);
     DeviceRow device_row;
-    device_row.uuid = "GPU-" + std::to_string(pid);
+    const std::string uuid = "GPU-" + std::to_string(pid);
+    device_row.uuid = uuid;
     device = store.add(device_row);
     Shape shape_row;
     shape_row.name_id = store.string("kernel");
