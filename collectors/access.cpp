@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/cuda_text.h"
+
 namespace warpmeter {
 namespace {
 

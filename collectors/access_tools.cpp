@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "collectors/access.h"
+#include "core/cuda_text.h"
 
 namespace warpmeter {
 namespace {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "collectors/cupti_params.h"
 #include "core/error.h"
 #include "core/shared_library.h"
 
@@ -45,13 +46,13 @@ class Evaluator {
   Evaluator(const Functions& f, const std::string& chip) : f_(f) {
     NVPW_InitializeHost_Params host{NVPW_InitializeHost_Params_STRUCT_SIZE, nullptr};
     check(f_.initialize_host(&host), "InitializeHost");
-    NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params size{};
-    size.structSize = NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params_STRUCT_SIZE;
+    auto size = sized<NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params>(
+        NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params_STRUCT_SIZE);
     size.pChipName = chip.c_str();
     check(f_.scratch_size(&size), "CalculateScratchBufferSize");
     scratch_.resize(size.scratchBufferSize);
-    NVPW_CUDA_MetricsEvaluator_Initialize_Params p{};
-    p.structSize = NVPW_CUDA_MetricsEvaluator_Initialize_Params_STRUCT_SIZE;
+    auto p = sized<NVPW_CUDA_MetricsEvaluator_Initialize_Params>(
+        NVPW_CUDA_MetricsEvaluator_Initialize_Params_STRUCT_SIZE);
     p.pScratchBuffer = scratch_.data();
     p.scratchBufferSize = scratch_.size();
     p.pChipName = chip.c_str();
@@ -67,8 +68,8 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   std::vector<std::string> names(NVPW_MetricType type) const {
-    NVPW_MetricsEvaluator_GetMetricNames_Params p{};
-    p.structSize = NVPW_MetricsEvaluator_GetMetricNames_Params_STRUCT_SIZE;
+    auto p = sized<NVPW_MetricsEvaluator_GetMetricNames_Params>(
+        NVPW_MetricsEvaluator_GetMetricNames_Params_STRUCT_SIZE);
     p.pMetricsEvaluator = evaluator_;
     p.metricType = static_cast<std::uint8_t>(type);
     check(f_.names(&p), "GetMetricNames");
@@ -80,8 +81,8 @@ class Evaluator {
 
   Breakdown read(std::size_t throughput, const std::vector<std::string>& throughputs,
                  const std::vector<std::string>& counters) const {
-    NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params p{};
-    p.structSize = NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params_STRUCT_SIZE;
+    auto p = sized<NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params>(
+        NVPW_MetricsEvaluator_GetThroughputMetricProperties_Params_STRUCT_SIZE);
     p.pMetricsEvaluator = evaluator_;
     p.throughputMetricIndex = throughput;
     check(f_.properties(&p), "GetThroughputMetricProperties");

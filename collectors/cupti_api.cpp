@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "collectors/cupti_error.h"
+#include "collectors/cupti_params.h"
 #include "core/error.h"
 
 namespace warpmeter {
@@ -21,8 +22,7 @@ CuptiApi bind_cupti(const SharedLibrary& library, const std::string& path) {
 }
 
 std::string chip_name(const CuptiApi& api, std::size_t ordinal) {
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  auto params = sized<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
   params.deviceIndex = ordinal;
   const bool told = api.cuptiDeviceGetChipName(&params) == CUPTI_SUCCESS;
   return told && params.pChipName != nullptr ? params.pChipName : "";

@@ -13,6 +13,7 @@
 
 #include "collectors/cupti_error.h"
 #include "collectors/cupti_library.h"
+#include "collectors/cupti_params.h"
 #include "collectors/host_session.h"
 #include "core/error.h"
 
@@ -60,8 +61,8 @@ namespace {
 void list_base_metrics(const CuptiHost::Functions& f, const HostSession& session,
                        std::unordered_set<std::string>& out) {
   for (int type = 0; type < CUPTI_METRIC_TYPE__COUNT; ++type) {
-    CUpti_Profiler_Host_GetBaseMetrics_Params p{};
-    p.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
+    auto p = sized<CUpti_Profiler_Host_GetBaseMetrics_Params>(
+        CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE);
     p.pHostObject = session.object();
     p.metricType = static_cast<CUpti_MetricType>(type);
     if (f.base_metrics(&p) != CUPTI_SUCCESS) continue;
@@ -71,8 +72,8 @@ void list_base_metrics(const CuptiHost::Functions& f, const HostSession& session
 
 std::string unit_of(const CuptiHost::Functions& f, const HostSession& session,
                     const std::string& name) {
-  CUpti_Profiler_Host_GetMetricProperties_Params p{};
-  p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_GetMetricProperties_Params>(
+      CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE);
   p.pHostObject = session.object();
   p.pMetricName = name.c_str();
   const bool known = f.properties(&p) == CUPTI_SUCCESS && p.pDimUnit != nullptr;
@@ -81,8 +82,8 @@ std::string unit_of(const CuptiHost::Functions& f, const HostSession& session,
 
 std::size_t max_per_pass(const CuptiHost::Functions& f, const std::string& chip,
                          Profiler profiler) {
-  CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params p{};
-  p.structSize = CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params>(
+      CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params_STRUCT_SIZE);
   p.profilerType = cupti_type(profiler);
   p.pChipName = chip.c_str();
   return f.max_per_pass(&p) == CUPTI_SUCCESS ? p.maxMetricsPerPass : 0;
@@ -146,8 +147,8 @@ std::uint32_t CuptiHost::version() const {
 }
 
 std::vector<std::string> CuptiHost::chips() const {
-  CUpti_Profiler_Host_GetSupportedChips_Params p{};
-  p.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_Host_GetSupportedChips_Params>(
+      CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
   if (const int error = functions_->chips(&p); error != CUPTI_SUCCESS)
     throw InputError(fmt::format("{} lists no chips: {}", path_, describe_cupti_error(error)));
   return {p.ppChipNames, p.ppChipNames + p.numChips};

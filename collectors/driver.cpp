@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/cuda_text.h"
 #include "core/shared_library.h"
 
 namespace warpmeter {
@@ -85,12 +86,7 @@ std::string refused(const Driver& driver, int error) {
 
 std::string uuid_text(const Uuid& uuid, const std::string& name) {
   // A MIG instance is a device with a UUID of its own, and its name says so.
-  std::string text = name.find(" MIG ") == std::string::npos ? "GPU" : "MIG";
-  for (std::size_t i = 0; i < uuid.bytes.size(); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", uuid.bytes[i]);
-  }
-  return text;
+  return cuda_uuid_text(name.find(" MIG ") == std::string::npos ? "GPU" : "MIG", uuid.bytes);
 }
 
 // Empty if `device` is filled; else why not.
@@ -137,10 +133,6 @@ std::string ask(const Driver& driver, DriverGate& gate) {
 }
 
 }  // namespace
-
-std::string cuda_version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
 
 DriverGate pass_driver_gate() {
   DriverGate gate;

@@ -24,7 +24,4 @@ struct DriverGate {
 // some of those end the process. Never throws. A process that has called it cannot fork for CUDA.
 DriverGate pass_driver_gate();
 
-// "13.0" of 13000.
-std::string cuda_version_text(int version);
-
 }  // namespace warpmeter

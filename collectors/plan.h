@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ std::size_t total_passes(const std::vector<PassGroup>& groups);
 
 // FNV-1a, 64 bits. CUPTI accepts an image that was cut short, so whoever keeps one keeps its length
 // and this.
-std::uint64_t hash_image(const std::vector<std::uint8_t>& image);
+std::uint64_t hash_image(std::span<const std::uint8_t> image);
 
 // Stable order of keys; a metric that is refused has null for its name and passes, and a reason.
 Json to_json(const MetricPlan& plan);

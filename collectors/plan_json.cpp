@@ -46,7 +46,7 @@ Json to_json(const PassGroup& group) {
 
 }  // namespace
 
-std::uint64_t hash_image(const std::vector<std::uint8_t>& image) {
+std::uint64_t hash_image(std::span<const std::uint8_t> image) {
   std::uint64_t hash = 0xcbf29ce484222325;  // offset basis and prime of FNV-1a for 64 bits
   for (const std::uint8_t byte : image) hash = (hash ^ byte) * 0x100000001b3;
   return hash;

@@ -5,6 +5,7 @@
 #include "collectors/cupti_api.h"
 #include "collectors/cupti_error.h"
 #include "collectors/cupti_library.h"
+#include "collectors/cupti_params.h"
 #include "collectors/probe.h"
 #include "core/error.h"
 
@@ -18,21 +19,19 @@ ProbeResult failed(const TargetDevice& device, const char* call, int error) {
 // On, configured, off: never started.
 ProbeResult probe_device(const CuptiApi& cupti, const TargetDevice& device, std::size_t index,
                          const PmConfigure& configure) {
-  CUpti_Device_GetChipName_Params chip{};
-  chip.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  auto chip = sized<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
   chip.deviceIndex = index;
   if (const int error = cupti.cuptiDeviceGetChipName(&chip); error != CUPTI_SUCCESS)
     return failed(device, "cuptiDeviceGetChipName", error);
   const CounterConfig config = configure(chip.pChipName);
   if (config.error != 0) return failed(device, config.call, config.error);
 
-  CUpti_PmSampling_Enable_Params enable{};
-  enable.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE;
+  auto enable = sized<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
   enable.deviceIndex = index;
   if (const int error = cupti.cuptiPmSamplingEnable(&enable); error != CUPTI_SUCCESS)
     return failed(device, "cuptiPmSamplingEnable", error);
-  CUpti_PmSampling_SetConfig_Params set{};
-  set.structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
+  auto set =
+      sized<CUpti_PmSampling_SetConfig_Params>(CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
   set.pPmSamplingObject = enable.pPmSamplingObject;
   set.configSize = config.image.size();
   set.pConfig = config.image.data();
@@ -40,8 +39,8 @@ ProbeResult probe_device(const CuptiApi& cupti, const TargetDevice& device, std:
   set.samplingInterval = 100000;
   set.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;  // all chips have this one
   const int set_error = cupti.cuptiPmSamplingSetConfig(&set);
-  CUpti_PmSampling_Disable_Params disable{};
-  disable.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE;
+  auto disable =
+      sized<CUpti_PmSampling_Disable_Params>(CUpti_PmSampling_Disable_Params_STRUCT_SIZE);
   disable.pPmSamplingObject = enable.pPmSamplingObject;
   const int disable_error = cupti.cuptiPmSamplingDisable(&disable);
   if (set_error != CUPTI_SUCCESS) return failed(device, "cuptiPmSamplingSetConfig", set_error);

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "collectors/cupti_error.h"
+#include "collectors/cupti_params.h"
 #include "core/error.h"
 
 namespace warpmeter {
@@ -17,8 +18,8 @@ namespace {
 void check(CUptiResult result, const char* call) { check_cupti(result, "range", call); }
 
 std::vector<std::uint8_t> counter_availability(const CuptiApi& api, CUcontext context) {
-  CUpti_Profiler_GetCounterAvailability_Params p{};
-  p.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_Profiler_GetCounterAvailability_Params>(
+      CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE);
   p.ctx = context;
   check(api.cuptiProfilerGetCounterAvailability(&p), "cuptiProfilerGetCounterAvailability");
   std::vector<std::uint8_t> image(p.counterAvailabilityImageSize);
@@ -39,16 +40,15 @@ std::optional<std::size_t> index_of(const std::vector<std::string>& names, const
 RangeProfiler::RangeProfiler(const CuptiApi& api, CUcontext context, const std::string& chip)
     : api_(api), use_(api, "range"), context_(context), chip_(chip) {
   availability_ = counter_availability(api_, context_);
-  CUpti_RangeProfiler_Enable_Params p{};
-  p.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_RangeProfiler_Enable_Params>(CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE);
   p.ctx = context_;
   check(api_.cuptiRangeProfilerEnable(&p), "cuptiRangeProfilerEnable");
   object_ = p.pRangeProfilerObject;
 }
 
 RangeProfiler::~RangeProfiler() {
-  CUpti_RangeProfiler_Disable_Params p{};
-  p.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE;
+  auto p =
+      sized<CUpti_RangeProfiler_Disable_Params>(CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
   p.pRangeProfilerObject = object_;
   (void)api_.cuptiRangeProfilerDisable(&p);
 }
@@ -88,10 +88,9 @@ CounterGroup RangeProfiler::make_group(const std::vector<std::string>& names) co
 }
 
 void RangeProfiler::configure(CounterGroup& group) {
-  std::vector<const char*> names;
-  for (const std::string& name : group.names) names.push_back(name.c_str());
-  CUpti_RangeProfiler_GetCounterDataSize_Params size{};
-  size.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
+  std::vector<const char*> names = pointers_to(group.names);
+  auto size = sized<CUpti_RangeProfiler_GetCounterDataSize_Params>(
+      CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = names.data();
   size.numMetrics = names.size();
@@ -99,15 +98,15 @@ void RangeProfiler::configure(CounterGroup& group) {
   size.maxNumRangeTreeNodes = 1;
   check(api_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
   group.counter_data.assign(size.counterDataSize, 0);
-  CUpti_RangeProfiler_CounterDataImage_Initialize_Params image{};
-  image.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
+  auto image = sized<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
+      CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
   image.pRangeProfilerObject = object_;
   image.counterDataSize = group.counter_data.size();
   image.pCounterData = group.counter_data.data();
   check(api_.cuptiRangeProfilerCounterDataImageInitialize(&image),
         "cuptiRangeProfilerCounterDataImageInitialize");
-  CUpti_RangeProfiler_SetConfig_Params p{};
-  p.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
+  auto p =
+      sized<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
   p.pRangeProfilerObject = object_;
   p.configSize = group.config.image.size();
   p.pConfig = group.config.image.data();
@@ -122,36 +121,35 @@ void RangeProfiler::configure(CounterGroup& group) {
 }
 
 void RangeProfiler::start(const std::string& range) {
-  CUpti_RangeProfiler_Start_Params begin{};
-  begin.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE;
+  auto begin =
+      sized<CUpti_RangeProfiler_Start_Params>(CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
   begin.pRangeProfilerObject = object_;
   check(api_.cuptiRangeProfilerStart(&begin), "cuptiRangeProfilerStart");
-  CUpti_RangeProfiler_PushRange_Params push{};
-  push.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
+  auto push =
+      sized<CUpti_RangeProfiler_PushRange_Params>(CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
   push.pRangeProfilerObject = object_;
   push.pRangeName = range.c_str();
   check(api_.cuptiRangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
 }
 
 bool RangeProfiler::stop() {
-  CUpti_RangeProfiler_PopRange_Params pop{};
-  pop.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE;
+  auto pop =
+      sized<CUpti_RangeProfiler_PopRange_Params>(CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
   pop.pRangeProfilerObject = object_;
   check(api_.cuptiRangeProfilerPopRange(&pop), "cuptiRangeProfilerPopRange");
-  CUpti_RangeProfiler_Stop_Params p{};
-  p.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_RangeProfiler_Stop_Params>(CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
   p.pRangeProfilerObject = object_;
   check(api_.cuptiRangeProfilerStop(&p), "cuptiRangeProfilerStop");
   return p.isAllPassSubmitted != 0;
 }
 
 RangeValues RangeProfiler::decode(CounterGroup& group) const {
-  CUpti_RangeProfiler_DecodeData_Params p{};
-  p.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE;
+  auto p = sized<CUpti_RangeProfiler_DecodeData_Params>(
+      CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE);
   p.pRangeProfilerObject = object_;
   check(api_.cuptiRangeProfilerDecodeData(&p), "cuptiRangeProfilerDecodeData");
-  CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
-  info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
+  auto info = sized<CUpti_RangeProfiler_GetCounterDataInfo_Params>(
+      CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE);
   info.pCounterDataImage = group.counter_data.data();
   info.counterDataImageSize = group.counter_data.size();
   check(api_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo");

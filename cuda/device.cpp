@@ -7,12 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <string_view>
 
+#include "core/cuda_text.h"
 #include "cuda/check.h"
 #include "cuda/links.h"
 #include "cuda/nvml.h"
@@ -59,33 +62,22 @@ void add_attributes(Facts& facts, int ordinal) {
   }
 }
 
-std::string format_uuid(const cudaUUID_t& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < 16; ++i) {
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
-  }
-  return text;
-}
-
-std::string format_version(int version) {  // 13000 is 13.0
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
 void add_properties(Facts& facts, int ordinal) {
   cudaDeviceProp properties;
   GPU_CHECK(cudaGetDeviceProperties(&properties, ordinal));
   const std::string source = "cudaGetDeviceProperties";
   facts["name"] = {properties.name, std::nullopt, source};
-  facts["uuid"] = {format_uuid(properties.uuid), std::nullopt, source};
+  std::array<unsigned char, 16> uuid;
+  std::memcpy(uuid.data(), properties.uuid.bytes, uuid.size());
+  facts["uuid"] = {cuda_uuid_text("GPU", uuid), std::nullopt, source};
   facts["compute_capability"] = {fmt::format("{}.{}", properties.major, properties.minor),
                                  std::nullopt, source};
   facts["memory.total"] = {properties.totalGlobalMem, Unit::byte, source};
   int driver = 0, runtime = 0;
   GPU_CHECK(cudaDriverGetVersion(&driver));
   GPU_CHECK(cudaRuntimeGetVersion(&runtime));
-  facts["driver.cuda"] = {format_version(driver), std::nullopt, "cudaDriverGetVersion"};
-  facts["runtime.cuda"] = {format_version(runtime), std::nullopt, "cudaRuntimeGetVersion"};
+  facts["driver.cuda"] = {cuda_version_text(driver), std::nullopt, "cudaDriverGetVersion"};
+  facts["runtime.cuda"] = {cuda_version_text(runtime), std::nullopt, "cudaRuntimeGetVersion"};
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "collectors/plan.h"
 #include "core/error.h"
 #include "profiler/writer_state.h"
 
@@ -152,10 +153,8 @@ void ProfileWriter::end_range(std::int64_t id, std::int64_t end_ns) {
 }
 
 std::string image_hash(std::span<const std::byte> data) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::byte byte : data)
-    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-  return fmt::format("fnv1a64:{:016x}", hash);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(data.data());
+  return fmt::format("fnv1a64:{:016x}", hash_image({bytes, data.size()}));
 }
 
 }  // namespace warpmeter

@@ -68,7 +68,6 @@ Session* Session::current() noexcept {
   if (here.pid.load() == ::getpid()) return here.session.load();
   const std::lock_guard lock(here.mutex);
   if (here.pid.load() == ::getpid()) return here.session.load();
-  const bool first = here.pid.load() == 0;
   here.session = nullptr;
   const char* text = std::getenv(InjectOptions::variable);
   if (text != nullptr) {
@@ -77,7 +76,9 @@ Session* Session::current() noexcept {
       const InjectOptions options = read_inject_options(text);
       folder = options.folder;
       if (!excluded(options)) {
-        if (first) ::pthread_atfork(nullptr, nullptr, forget_in_child);
+        // Once, for children of children too: they inherit it.
+        [[maybe_unused]] static const int registered =
+            ::pthread_atfork(nullptr, nullptr, forget_in_child);
         here.session = new Session(options);
       }
     } catch (const std::exception& error) {
@@ -94,7 +95,6 @@ Session* Session::existing() noexcept {
 }
 
 Session::Session(InjectOptions options) : options_(std::move(options)) {
-  started_ns_ = monotonic_ns();
   // Signals are the program's business.
   sigset_t all, before;
   ::sigfillset(&all);
@@ -236,11 +236,9 @@ void Session::answer_range() {
   done_.notify_all();
 }
 
-std::size_t Session::drain() {
-  std::size_t rows = 0;
-  if (devices_known_) rows += timeline_->drain(*store_);
-  for (const auto& collector : collectors_) rows += collector->drain(*store_);
-  return rows;
+void Session::drain() {
+  if (devices_known_) timeline_->drain(*store_);
+  for (const auto& collector : collectors_) collector->drain(*store_);
 }
 
 void Session::put_provenance() {

@@ -77,7 +77,7 @@ class Session {
   void add_watched_collectors(const Ladder& ladder);
   void answer_range();
   bool starts_armed() const { return options_.armed && options_.wait_for_range.empty(); }
-  std::size_t drain();
+  void drain();
 
   // session_overhead.cpp
   void keep_overhead();
@@ -94,7 +94,6 @@ class Session {
   Json describe_overhead() const;
 
   const InjectOptions options_;
-  std::int64_t started_ns_ = 0;
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -119,7 +118,8 @@ class Session {
   std::int64_t paused_since_ns_ = 0;  // in an unarmed window; 0: not
   Target target_;
   bool armed_ = false, devices_known_ = false, nvtx_known_ = false;
-  std::int64_t armed_since_ns_ = 0, disarm_at_ns_ = 0;
+  bool was_armed_ = false;         // at least once
+  std::int64_t disarm_at_ns_ = 0;  // 0: never, or done
   std::string control_;
   std::mutex refused_mutex_;
   Json refused_ = Json::object();

@@ -56,9 +56,9 @@ void Session::arm(bool on) {
   if (on == armed_) return;
   abandon_round("armed or disarmed from outside");
   armed_ = on;
-  if (on && options_.duration_s && armed_since_ns_ == 0)
+  if (on && options_.duration_s && !was_armed_)
     disarm_at_ns_ = monotonic_ns() + static_cast<std::int64_t>(*options_.duration_s * 1e9);
-  if (on) armed_since_ns_ = monotonic_ns();
+  was_armed_ |= on;
   set_collecting(on);
 }
 

@@ -72,7 +72,9 @@ TEST_F(Host, ImagesAreReproducibleAndNameTheirChip) {
 }
 
 TEST(HashImage, IsFnv1a) {  // test vectors of the IETF draft on FNV
-  const auto hash = [](const std::string& text) { return hash_image({text.begin(), text.end()}); };
+  const auto hash = [](const std::string& text) {
+    return hash_image(std::vector<std::uint8_t>(text.begin(), text.end()));
+  };
   EXPECT_EQ(hash(""), 0xcbf29ce484222325U);
   EXPECT_EQ(hash("a"), 0xaf63dc4c8601ec8cU);
   EXPECT_EQ(hash("foobar"), 0x85944171f73967e8U);
